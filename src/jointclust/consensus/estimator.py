@@ -46,7 +46,7 @@ from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, collected, tell
 from jointclust.judge.judge import the_judge
-from jointclust.judge.number import ClusterNumber
+from jointclust.judge.number import FEWEST_ROWS, ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
 from jointclust.rows.arrays import is_sparse, rows_at, to_host, whole_numbers
@@ -59,7 +59,7 @@ from jointclust.views.preparation import Preparation, describe_empty
 # A layer is supported if its predicted agreement is less than that of the one before by at most this.
 _ABOUT = 0.02
 # What is computed when it is first read, and holds until the next fit.
-_READ = "_predicted", "_number"
+_READ = "_predicted", "_number", "_seen"
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
 
@@ -184,8 +184,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
         and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
-        agreement is about as high or higher than before, or "doubtful". Coarser ones join the clusters of ``labels_``,
-        finer ones split them, up to four times as many; none rejects rows.
+        agreement is about as high as before, higher, or that of clusters that are sure, or "doubtful", as all are where
+        there is no structure. Coarser ones join the clusters of ``labels_``, finer ones split them, up to
+        four times as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -508,8 +509,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _seen_again(self) -> tuple[Seen, NDArray] | None:
         """The evidence in the rows that the model keeps, and the codes of these rows; None without such rows."""
-        kept: KeptRows | None = vars(self).get("_kept")
-        return None if kept is None else self._evidence_in(kept.rows, kept.weights)
+        if "_seen" not in vars(self):
+            kept: KeptRows | None = vars(self).get("_kept")
+            self._seen = None if kept is None else self._evidence_in(kept.rows, kept.weights)
+        return self._seen
 
     def _viewed_again(self, X: Any, weights: Float | None) -> ViewedData:
         """Rows in memory in the views of the fit."""
@@ -549,12 +552,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
             viewed = self._viewed_again(kept.rows, kept.weights)
-            self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            sample = viewed.sample(np.random.RandomState(0))
+            if sample.size < FEWEST_ROWS:
+                raise AttributeError(f"number_ is not known: {sample.size} rows are too few, {FEWEST_ROWS} are needed.")
+            self._number = counted_in(viewed, sample, None)[0]
         return self._number
 
     @number_.setter
     def number_(self, value: ClusterNumber) -> None:
-        vars(self)["number_"] = value
+        self.__dict__["number_"] = value
 
     @property
     def verdict_(self) -> Verdict:
@@ -670,31 +676,31 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _split(self, n_clusters: int) -> dict[str, Any]:
         """What is predicted of a layer, and whether that supports the split that makes it of the one before."""
         predicted = self._predicted_of_layers()
-        if predicted is None or n_clusters == 1:
+        if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        before = predicted[n_clusters - 2]
-        is_supported = predicted[n_clusters - 1] >= (before - _ABOUT if n_clusters > 2 else before)
-        return {
-            "predicted_agreement": float(predicted[n_clusters - 1]),
-            "split": "supported" if is_supported else "doubtful",
-        }
+        before, now = (float(one) for one in predicted[n_clusters - 2 : n_clusters])
+        is_some = predicted[0] == 0
+        is_supported = is_some and (n_clusters == 2 or now >= min(before - _ABOUT, float(the_judge().limits[2])))
+        return {"predicted_agreement": now, "split": "supported" if is_supported else "doubtful"}
 
     def _predicted_of_layers(self) -> Float | None:
         """The predicted agreement of each layer, from the kept rows; None without such rows.
 
-        For one cluster, what two have to reach: nothing where there is structure, else more than there is.
+        That of one cluster is 0 where there is structure, else 1. The clusters of the fit have what the verdict says.
         """
         if "_predicted" not in vars(self):
             seen, tree = self._seen_again(), self._layers()
             if seen is None:
                 self._predicted = None
                 return None
-            leaves, judge = leaves_of(self._agreement, tree, seen[1]), the_judge()
+            leaves, judge, own = leaves_of(self._agreement, tree, seen[1]), the_judge(), self._judgement
             with collected(), threads.single():
-                is_some = judge.p_anything(seen[0].evidence) >= judge.limits[0]
                 layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
                 found = [judge.agreement(seen[0].evidence, one) if np.ptp(one) else 0.0 for one in layers]
-            self._predicted = np.array([0.0 if is_some else np.inf, *found])
+                is_some = judge.p_anything(seen[0].evidence) >= judge.limits[0] if own is None else own.has_structure
+            self._predicted = np.array([0.0 if is_some else 1.0, *found])
+            if own is not None and 1 < self._agreement.n_held <= tree.n_leaves:
+                self._predicted[self._agreement.n_held - 1] = own.agreement
         return self._predicted
 
     def cut(self, n_clusters: int) -> Labels:
@@ -732,9 +738,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = "_agreement", "_tree", "_judged", "_trust", "_predicted", "labels_", "cluster_centers_", "classes_"
-        left_out += ("number_",)
-        left_out += tuple(self._get_param_names())
+        left_out = {"_agreement", "_tree", "_judged", "_trust", "_predicted", "_seen", "number_", "labels_"}
+        left_out |= {"cluster_centers_", "classes_", *self._get_param_names()}
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         kept = None if self._kept is None else replace(self._kept, numbers=None)

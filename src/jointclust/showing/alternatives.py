@@ -1,0 +1,101 @@
+"""Other numbers of clusters to look at, and how to get them: by a cut of the fit, or by another fit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.verdict import LEVELS
+from jointclust.exceptions import collected
+from jointclust.judge.judge import the_judge
+from jointclust.judge.number import ClusterNumber
+from jointclust.rows import threads
+
+# Other numbers that are shown where a result is not sure, at the most.
+_MOST = 3
+# A fit is better than a cut if it is predicted to agree more by this.
+_BETTER = 0.05
+
+
+class Alternative(NamedTuple):
+    """Another number of clusters.
+
+    Attributes
+    ----------
+    number : int
+        The number.
+    reason : str
+        What speaks for it, as a phrase.
+    score : float or None
+        The agreement with the truth that is predicted for a fit with it; None where it was not looked at.
+    gain : float or None
+        By how much that is more than with a cut of the fit at hand; None where there is no such cut.
+    """
+
+    number: int
+    reason: str
+    score: float | None
+    gain: float | None
+
+    @property
+    def is_better_fitted(self) -> bool:
+        """Whether a fit with this number is predicted to be better than the cut, or is the only way to it."""
+        return self.gain is None or self.gain > _BETTER
+
+    def command(self, run: str) -> str:
+        """How to get it on the command line, from the folder of the run."""
+        return f"jointclust cut {run} -k {self.number}{' --refit' * self.is_better_fitted}"
+
+    @property
+    def beside_a_fit(self) -> str:
+        """What a cut is expected to be beside a fit."""
+        if self.gain is None:
+            return "it cannot be cut from this fit"
+        if self.is_better_fitted:
+            return f"a fit is expected to agree better than a cut of this one, by {self.gain:.2f}"
+        return "a cut of this fit is expected to be as good as another fit"
+
+    @property
+    def parts(self) -> list[str]:
+        """What speaks for it, what is predicted of it, and what is better: a fit or the cut."""
+        scored = [] if self.score is None else [f"predicted agreement {self.score:.2f}"]
+        return [*scored, *([self.reason] if self.reason else []), self.beside_a_fit]
+
+
+def alternative(clusterer: Any, number: int) -> Alternative:
+    """What there is to say of a number of clusters."""
+    counted, gain = number_of(clusterer), None
+    if isinstance(clusterer, JointConsensus):
+        try:
+            gain = _gain_of_fit(clusterer, number)
+        except AttributeError:  # nothing was kept to make layers from
+            gain = None
+    reasons, scores = ({}, {}) if counted is None else (counted.reasons, counted.scores)
+    return Alternative(number, reasons.get(number, ""), scores.get(number), gain)
+
+
+def _gain_of_fit(model: JointConsensus, number: int) -> float | None:
+    """By how much the predicted agreement of a fit is more than that of a cut; None where there is no such layer.
+
+    A quick partition of the rows that the model keeps stands for the fit, so that one rule judges both.
+    """
+    cut, seen = model._split(number)["predicted_agreement"], model._seen_again()
+    if cut is None or seen is None:
+        return None
+    evidence = seen[0].evidence
+    with collected(), threads.single():
+        return the_judge().agreement(evidence, evidence.candidate(number)) - cut
+
+
+def alternatives(clusterer: Any, level: str) -> list[Alternative]:
+    """The best other numbers, the highest score first, where the verdict is "not sure"; else none."""
+    counted = number_of(clusterer) if level == LEVELS[0] else None
+    if counted is None:
+        return []
+    others = [one for one in counted.ranked if one not in (1, clusterer.n_clusters_)]
+    return [alternative(clusterer, one) for one in others[:_MOST]]
+
+
+def number_of(clusterer: Any) -> ClusterNumber | None:
+    """What the data say of the number of clusters, where a model knows it."""
+    return getattr(clusterer, "number_", None)
