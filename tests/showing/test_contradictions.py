@@ -15,7 +15,7 @@ from jointclust.showing.alternatives import alternatives
 from jointclust.showing.fitted import Fitted, steady_word
 
 # Draws of few rows, and the number of clusters that is asked for.
-RUNS = [(3, 3), (5, None), (5, 3), (8, None), (15, 2), (16, None)]
+RUNS = [(3, 3), (5, None), (5, 3), (8, None), (15, 2), (37, None), (37, 6)]
 
 
 @pytest.fixture(scope="module", params=RUNS, ids=str)
@@ -76,7 +76,7 @@ def test_a_cluster_is_hardly_found_in_all_places_or_in_none(run):
 
 
 def test_candidates_are_in_the_order_of_their_scores(run):
-    """On the page, on the console, and where a number is sought that is surer."""
+    """On the page, on the console, and in what is to be looked at in doubt."""
     model, _, page, _ = run
     scores = model.number_.scores
     listed = [[int(one) for one in re.findall(r'data-thumbnail="(\d+)"', page)]]

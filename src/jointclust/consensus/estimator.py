@@ -56,7 +56,7 @@ from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation, describe_empty
 
-# A layer is supported if its predicted agreement is less than that of the one before by at most this.
+# A layer is supported if its predicted agreement is less than that of the best coarser one by at most this.
 _ABOUT = 0.02
 # What is computed when it is first read, and holds until the next fit.
 _READ = "_predicted", "_number", "_seen"
@@ -183,10 +183,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     layers_ : list of dict
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
-        and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
-        agreement is about as high as before, higher, or that of clusters that are sure, or "doubtful", as all are where
-        there is no structure. Coarser ones join the clusters of ``labels_``, finer ones split them, up to
-        four times as many; none rejects rows.
+        and ``split``: whether the split that makes the layer of the one before is "supported", because its predicted
+        agreement is about as high as that of the best coarser one, or as that of clusters that are sure, or "doubtful",
+        as all are where there is no structure. Coarser ones join the clusters of ``labels_``, finer ones split them, up
+        to four times as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -678,9 +678,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         predicted = self._predicted_of_layers()
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        before, now = (float(one) for one in predicted[n_clusters - 2 : n_clusters])
-        is_some = predicted[0] == 0
-        is_supported = is_some and (n_clusters == 2 or now >= min(before - _ABOUT, float(the_judge().limits[2])))
+        before, now, is_some = float(predicted[1:n_clusters].max()), float(predicted[n_clusters - 1]), predicted[0] == 0
+        is_supported = is_some and now >= min(before - _ABOUT, float(the_judge().limits[2]))
         return {"predicted_agreement": now, "split": "supported" if is_supported else "doubtful"}
 
     def _predicted_of_layers(self) -> Float | None:

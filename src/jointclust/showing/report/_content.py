@@ -123,8 +123,8 @@ class Content:
         reasons = about.parts[:-1]  # there is nothing to cut
         if self.steadiness is not None:
             hardly = self.hardly_found.size
-            is_all = "no cluster is hardly found in halves of the rows"
-            reasons.append(f"{hardly} of its clusters are hardly found in halves of the rows" if hardly else is_all)
+            some, all_found = f"{hardly} of its clusters are hardly found again", "each of its clusters is found again"
+            reasons.append(some if hardly else all_found)
         return reasons
 
     @cached_property
