@@ -120,6 +120,16 @@ def measured(seed: int, draw=prior.draw) -> dict[str, np.ndarray] | None:
     }  # fmt: skip
 
 
+def probe() -> np.ndarray:
+    """What is measured of a small draw: a test compares it with what was measured when the judge was learned."""
+    X = prior.draw(1, "numbers").X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        viewed = JointConsensus(2)._view(X, None, np.random.RandomState(0))[0]
+    evidence = seen_in(viewed, viewed.sample(np.random.RandomState(0))).evidence
+    return judge.features_of_numbers(evidence, [2, 3, 5])
+
+
 def nothing(seed: int):
     """Rows without clusters: what the judge has to tell from clusters, more of them than people bring."""
     return prior.draw(seed, "nothing")
@@ -300,7 +310,7 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
     whole = {f"{name}_{field}": value for name, own in parts.items() for field, value in own._asdict().items()}
     return whole | {
         "number": number_weights, "rows": row_weights, "limits": np.array([limit, 0.45, 0.8]),
-        "measures": np.array([*GLOBAL, *MEASURES]), "draws": np.array(len(place)),
+        "measures": np.array([*GLOBAL, *MEASURES]), "draws": np.array(len(place)), "probe": probe(),
     }  # fmt: skip
 
 

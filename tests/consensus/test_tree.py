@@ -61,8 +61,8 @@ def test_splits_find_what_was_joined(coarse, ten):
     assert clustering_accuracy(ten[1], coarse.cut(10)) == 1
     assert len(layers) == 20
     splits = [layer["split"] for layer in layers]
-    assert splits[1:10] == ["separated"] * 9
-    assert splits[10:] == ["overlapping"] * 10, "halves of a blob are no clusters"
+    assert splits[1:10] == ["supported"] * 9
+    assert splits[10:] == ["doubtful"] * 10, "halves of a blob are no clusters"
     assert max(layers, key=lambda layer: layer["agreement"])["n_clusters"] >= 5
 
 
@@ -234,22 +234,22 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     assert is_nested(layer.layers_)
 
 
-def test_there_is_no_gap_in_one_cloud(rng):
-    """The split is the best of many, and still no row tells of a gap; a part is never more certain than the whole."""
+def test_no_split_of_one_cloud_is_supported(rng):
+    """A part is never more certain than the whole."""
     model = jc.JointConsensus(3, random_state=0).fit(rng.standard_normal((400, 6)))
-    assert {layer["split"] for layer in model.layers_[1:]} == {"overlapping"}
+    assert {layer["split"] for layer in model.layers_[1:]} == {"doubtful"}
     assert model.layers_[0]["split"] is None
 
 
 @pytest.mark.parametrize("n_clusters", [4, 8])
-def test_sets_of_clusters_are_separated_where_their_means_have_no_rows(n_clusters, rng):
+def test_splits_of_sets_of_clusters_are_supported(n_clusters, rng):
     """The smaller two clusters join, and the larger two: one pair is above the other, the other pair side by side."""
     y = np.repeat(range(4), [45, 50, 70, 75])
     X = np.array([[0, 5], [0, -5], [5, 0], [15, 0]])[y] + 0.3 * rng.standard_normal((240, 2))
     layers = jc.JointConsensus(n_clusters, trust=False, random_state=0).fit(X).layers_
     np.testing.assert_array_equal(layers[1]["labels"] == layers[1]["labels"][0], y < 2)
-    assert [layer["split"] for layer in layers[1:4]] == ["separated"] * 3
-    assert {layer["split"] for layer in layers[4:]} == {"overlapping"}, "halves of a cluster are no clusters"
+    assert [layer["split"] for layer in layers[1:4]] == ["supported"] * 3
+    assert {layer["split"] for layer in layers[4:]} == {"doubtful"}, "halves of a cluster are no clusters"
 
 
 def test_a_layer_is_a_model(coarse, ten):

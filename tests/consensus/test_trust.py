@@ -1,24 +1,216 @@
-"""How far clusters can be trusted: what is found again on other rows."""
+"""How far clusters can be trusted: by the judge, and by what refits on other rows find again."""
 
-import tracemalloc
-from types import SimpleNamespace
-
+import dask.array as da
 import numpy as np
 import pytest
-from jointclust.consensus.separation import n_separate
+import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, jaccard_score
 
 import jointclust as jc
-from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.reproducibility import Repeats, halves
-from jointclust.consensus.verdict import leading_column, verdict
+from jointclust.judge.judge import the_judge
+from jointclust.judge.number import ClusterNumber
+
+Consensus = jc.JointConsensus
 
 
 @pytest.fixture(scope="module")
-def blobs():
+def clear():
     rng = np.random.RandomState(0)
     y = rng.permutation(np.repeat([0, 1, 2], [120, 80, 40]))
     return 5 * rng.standard_normal((3, 6))[y] + rng.standard_normal((240, 6)), y
+
+
+@pytest.fixture(scope="module")
+def model(clear):
+    return Consensus(3, random_state=0).fit(clear[0])
+
+
+# -- by the judge --------------------------------------------------------------------------------------------------
+
+
+def test_every_fit_says_how_sure_it_is(clear, model):
+    X, y = clear
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert 0.5 < model.predicted_agreement_ <= 1
+    assert f"predicted agreement {model.predicted_agreement_:.2f}" in str(model.verdict_)
+    assert model.confidence_.mean() > 0.9
+    np.testing.assert_allclose(model.confidence(X), model.confidence_)
+    assert model.score(X) == pytest.approx(model.predicted_agreement_, abs=1e-6)
+    assert model.n_clusters_ == 3
+
+
+def test_worse_clusters_are_expected_to_agree_less(clear, model):
+    X, _ = clear
+    many = Consensus(12, effort="quick", random_state=0).fit(X)
+    assert many.predicted_agreement_ < model.predicted_agreement_ - 0.2
+    assert many.confidence_.mean() < model.confidence_.mean()
+    noise = np.random.RandomState(0).standard_normal((240, 6))
+    assert model.score(noise) < model.score(X)
+
+
+def test_what_the_data_say_of_the_number_is_known_of_a_given_number_too(clear, model):
+    """It is looked at when it is read, which changes nothing else."""
+    X, _ = clear
+    two = Consensus(2, effort="quick", random_state=0).fit(X)
+    before = two.verdict_
+    number = two.number_
+    assert isinstance(number, ClusterNumber)
+    assert number is two.number_
+    assert number.scores == pytest.approx(jc.number_of_clusters(X).scores, abs=1e-6)
+    assert number.scores == pytest.approx(model.number_.scores, abs=1e-6)
+    assert two.verdict_ == before
+    two.fit(np.random.RandomState(0).standard_normal((100, 3)))
+    assert two.number_.scores != number.scores, "a fit leaves nothing of the one before"
+
+
+def test_a_chosen_number_is_part_of_the_verdict(clear):
+    X, _ = clear
+    chosen = jc.cluster(X, (2, 3), random_state=0)
+    given = jc.cluster(X, chosen.n_clusters, random_state=0)
+    assert chosen.number_.scores.keys() == {2, 3}
+    assert chosen.number_.at_edge
+    assert any("edge of the range" in reason for reason in chosen.verdict_.reasons)
+    assert not any("edge of the range" in reason for reason in given.verdict_.reasons)
+    assert chosen.predicted_agreement_ == given.predicted_agreement_
+
+
+@pytest.mark.parametrize("drawn", ["clusters", "uniform", "two columns", "frame of coins"])
+def test_has_structure_is_the_same_with_and_without_the_number(drawn, clear, rng):
+    X = {
+        "clusters": lambda: clear[0],
+        "uniform": lambda: rng.uniform(size=(200, 4)),
+        "two columns": lambda: rng.uniform(size=(200, 2)),
+        "frame of coins": lambda: rng.binomial(1, 0.4, (200, 8)) * 1.0,
+    }[drawn]()
+    free = jc.number_of_clusters(X)
+    chosen = jc.cluster(X, (2, 6), random_state=0)
+    given = Consensus(2, effort="quick", random_state=0).fit(X)
+    assert free.has_structure == chosen.number_.has_structure == given.number_.has_structure
+    for model in (chosen, given):
+        assert model._judgement.has_structure == free.has_structure
+        says_none = any(reason.startswith("Rows without clusters") for reason in model.verdict_.reasons)
+        assert says_none == (not free.has_structure)
+
+
+@pytest.mark.parametrize("drawn", ["standard_normal", "uniform", "binomial"])
+@pytest.mark.parametrize(("n_clusters", "n_columns"), [(5, 12), (2, 2)])
+def test_no_structure_is_said_whatever_it_is_cut_into(drawn, n_clusters, n_columns, rng):
+    draw = {"uniform": rng.uniform, "standard_normal": rng.standard_normal}
+    shape = 300, n_columns
+    X = rng.binomial(1, 0.4, shape) * 1.0 if drawn == "binomial" else draw[drawn](size=shape)
+    assert Consensus(n_clusters, effort="quick", random_state=0).fit(X).verdict_.level == "not sure"
+
+
+def test_layers_have_a_verdict_of_their_own(clear, model):
+    """Of the layer as it is, not of the fit that it was cut from, nor of the number that was chosen there."""
+    X, _ = clear
+    chosen = jc.cluster(X, (2, 3), random_state=0)
+    layer = chosen._at_layer(2, X)
+    assert layer.predicted_agreement_ == pytest.approx(chosen.layers_[1]["predicted_agreement"], abs=1e-6)
+    assert layer.predicted_agreement_ != chosen.predicted_agreement_
+    assert not any("edge of the range" in reason for reason in layer.verdict_.reasons)
+    assert layer.number_.scores == pytest.approx(model.number_.scores, abs=1e-6)
+    assert not hasattr(layer, "reproducibility_")
+
+
+def test_splits_are_supported_as_far_as_the_data_show_clusters(model):
+    layers = model.layers_
+    assert [(layer["predicted_agreement"], layer["split"]) for layer in layers[:1]] == [(None, None)]
+    assert layers[2]["predicted_agreement"] == pytest.approx(model.predicted_agreement_, abs=1e-6)
+    assert layers[2]["split"] == "supported"
+    assert layers[5]["split"] == "doubtful"
+    for place in range(2, len(layers)):
+        best = max(layer["predicted_agreement"] for layer in layers[1:place])
+        is_supported = layers[place]["predicted_agreement"] >= min(best - 0.02, the_judge().limits[2])
+        assert layers[place]["split"] == ("supported" if is_supported else "doubtful")
+
+
+def test_where_nothing_is_apart_no_split_is_supported(rng):
+    model = Consensus(3, effort="quick", random_state=0).fit(rng.uniform(size=(200, 4)))
+    assert {layer["split"] for layer in model.layers_[1:]} == {"doubtful"}
+
+
+def test_what_was_measured_is_saved(clear, tmp_path):
+    X, _ = clear
+    model = Consensus(3, effort="quick", trust=True, random_state=0).fit(X)
+    number = model.number_
+    jc.save(model, tmp_path / "model.skops")
+    loaded = jc.load(tmp_path / "model.skops")
+    assert loaded.verdict_ == model.verdict_
+    assert loaded.predicted_agreement_ == model.predicted_agreement_
+    assert loaded.number_.scores == pytest.approx(number.scores)
+    assert loaded.score(X) == pytest.approx(model.score(X))
+    np.testing.assert_array_equal(loaded.cluster_reproducibility_, model.cluster_reproducibility_)
+    np.testing.assert_array_equal(loaded.confidence(X), model.confidence(X))
+
+
+@pytest.mark.parametrize("kind", ["counts", "texts", "blocks", "file", "dask"])
+def test_rows_of_all_kinds_and_places_are_judged(kind, clear, tmp_path, rng):
+    X, y = clear
+    words = np.array([["cat", "dog", "cow", "hen"], ["car", "bus", "van", "cab"], ["tea", "pie", "jam", "rye"]])
+    rows = X
+    if kind == "counts":
+        rows = sp.csr_array(rng.poisson(np.where(np.arange(30) % 3 == y[:, None], 4.0, 0.3)))
+    elif kind == "texts":
+        rows = [" ".join(rng.choice(words[k], 12)) for k in y]
+    elif kind == "blocks":
+        rows = {"first": X, "second": X @ rng.standard_normal((6, 5))}
+    elif kind == "file":
+        np.save(tmp_path / "rows.npy", X)
+        rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    elif kind == "dask":
+        rows = da.from_array(X, chunks=(60, -1))
+    model = Consensus(3, effort="quick", random_state=0).fit(rows)
+    assert 0 < model.predicted_agreement_ <= 1
+    assert model.verdict_.level in ("sure", "fairly sure", "not sure")
+    assert isinstance(model.number_, ClusterNumber)
+    assert max(model.number_.scores.values()) <= 1
+    assert model._judgement.found.shape == (3,)
+    if kind not in ("file", "dask"):
+        assert 0 < model.score(rows) <= 1
+
+
+def test_few_rows_and_equal_rows(rng):
+    """What cannot be measured is not there, and is no ground to be sure."""
+    few = Consensus(3, trust=True, random_state=0).fit(rng.standard_normal((5, 2)))
+    with pytest.warns(jc.CollapseWarning):
+        equal = Consensus(2, trust=True, random_state=0).fit(np.ones((20, 2)))
+    for model in (few, equal):
+        assert not hasattr(model, "reproducibility_")
+        assert model.verdict_.level == "not sure"
+        assert np.isfinite(model.confidence_).all()
+    assert not hasattr(equal, "predicted_agreement_")
+    with pytest.raises(AttributeError, match="predicted_agreement_ is not known: all rows are equal"):
+        _ = equal.predicted_agreement_
+    for model in (few, equal):
+        with pytest.raises(ValueError, match="rows are too few to choose the number"):
+            _ = model.number_
+
+
+def test_two_distinct_rows_one_column_and_a_thousand_clusters(rng):
+    two = Consensus(2, effort="quick", random_state=0).fit(np.repeat([[0.0, 0.0], [1.0, 1.0]], 30, axis=0))
+    assert np.unique(two.labels_).size == 2
+    column = Consensus(2, effort="quick", random_state=0).fit(rng.standard_normal((100, 1)))
+    many = Consensus(1000, effort="quick", random_state=0).fit(rng.standard_normal((1500, 3)))
+    for model in (two, column, many):
+        assert 0 <= model.predicted_agreement_ <= 1
+        assert np.isfinite(model.confidence_).all()
+    assert column.verdict_.level == many.verdict_.level == "not sure"
+
+
+def test_a_far_cluster_is_trusted_and_a_far_row_is_not(rng):
+    X = 4 * rng.standard_normal((3, 6))[rng.randint(3, size=400)] + rng.standard_normal((400, 6))
+    cluster = 2.5 * rng.standard_normal((80, 6)) + np.r_[60, np.zeros(5)]
+    alone = 40 * np.eye(6)[1:5]
+    model = Consensus(4, effort="quick", random_state=0).fit(np.vstack([X, cluster, alone]))
+    limit = np.quantile(model.confidence_, 0.05)
+    assert model.confidence_[-4:].max() <= limit
+    assert model.confidence_[400:480].mean() > 0.75
+    assert np.mean(model.confidence_[400:480] <= limit) < 0.2
+
+
+# -- by refits -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -48,186 +240,42 @@ def test_reproducibility_is_that_of_scikit_learn(repeats):
     assert repeats.reproducibility() == pytest.approx(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
     indices = [jaccard_score(*pair, average=None, labels=[0, 1, 2]) for pair in pairs]
     np.testing.assert_allclose(repeats.of_clusters(), np.mean(indices, axis=0))
-    shares = [[np.mean(own[labels == k] == k) for k in range(3)] for labels, own in pairs]
-    np.testing.assert_allclose(repeats.shares(), shares)
 
 
-def test_confidence_has_the_mean_that_refits_say(repeats):
-    """Of each cluster's rows the share that refits put into it, averaged with that of all; more for more votes."""
-    rng = np.random.RandomState(2)
-    votes = rng.dirichlet([1, 1, 1], 90)
-    votes[np.arange(90), repeats.labels] += 1
-    votes /= votes.sum(axis=1, keepdims=True)
-    rule = ConfidenceRule.of_votes(repeats.labels, np.ones(90), 3).taught(votes, repeats)
-    sure = rule.confidence(votes, np.ones(90))
-    overall = (repeats.same.sum() + 0.5) / (repeats.unseen.sum() + 1)
-    expected = (repeats.shares().sum(axis=0) + 3 * overall) / 6
-    np.testing.assert_allclose([sure[repeats.labels == k].mean() for k in range(3)], expected, rtol=1e-6)
-    assert rule.slope > 0
-    order = np.array([2, 0, 1])
-    np.testing.assert_allclose(
-        rule.renumbered(np.argsort(order), order.size).confidence(votes[:, order], np.ones(90)), sure
-    )
-
-
-def test_trust_changes_no_label(blobs):
-    X, y = blobs
-    model, again, without = (jc.JointConsensus(3, trust=trust, random_state=0).fit(X) for trust in (True, True, False))
-    np.testing.assert_array_equal(model.labels_, without.labels_)
-    np.testing.assert_array_equal(model.soft_labels_, without.soft_labels_)
-    np.testing.assert_array_equal(model.confidence_, again.confidence_)
-    np.testing.assert_allclose(model.confidence(X), model.confidence_)
-    assert model.reproducibility_ == again.reproducibility_ > 0.95
-    assert model.cluster_reproducibility_.min() > 0.9
-    assert model.verdict_.level == "sure"
-    assert adjusted_rand_score(y, model.labels_) == 1
-    assert without.verdict_.level == "not sure"
+def test_refits_are_made_when_asked_for_and_change_nothing_else(clear, model):
+    X, _ = clear
+    trusted = Consensus(3, trust=True, random_state=0).fit(X)
+    np.testing.assert_array_equal(trusted.labels_, model.labels_)
+    np.testing.assert_array_equal(trusted.soft_labels_, model.soft_labels_)
+    np.testing.assert_array_equal(trusted.confidence_, model.confidence_)
+    assert trusted.predicted_agreement_ == model.predicted_agreement_
+    assert trusted.reproducibility_ > 0.95
+    assert trusted.cluster_reproducibility_.min() > 0.9
+    assert any(reason.startswith("Refits on other rows find the same") for reason in trusted.verdict_.reasons)
+    assert not any(reason.startswith("Refits") for reason in model.verdict_.reasons)
     for name in ("reproducibility_", "cluster_reproducibility_"):
         with pytest.raises(AttributeError, match=f"{name} was not measured.*trust=True"):
-            getattr(without, name)
-
-
-@pytest.mark.parametrize("drawn", ["standard_normal", "uniform", "binomial"])
-def test_no_structure_is_said_whatever_it_is_cut_into(drawn, rng):
-    draw = {"uniform": rng.uniform, "standard_normal": rng.standard_normal}
-    X = rng.binomial(1, 0.4, (300, 12)) * 1.0 if drawn == "binomial" else draw[drawn](size=(300, 4))
-    result = jc.JointConsensus(5, effort="quick", random_state=0).fit(X).verdict_
-    assert result.level == "not sure"
-    assert any(reason.startswith("No structure found") for reason in result.reasons)
+            getattr(model, name)
 
 
 def test_refits_find_clusters_as_the_fit_does(rng):
     """In two columns the members vote on the partition of the first; a small cluster is found again in halves."""
     y = np.repeat([0, 1], [400, 40])
     X = np.array([[0, 0], [6, 3]])[y] + rng.standard_normal((440, 2))
-    model = jc.JointConsensus(2, random_state=0).fit(X)
+    model = Consensus(2, trust=True, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.95
     assert model.reproducibility_ > 0.9
-    assert model.verdict_.level == "sure"
 
 
 def test_refits_have_the_members_that_suit_all_columns():
     """Four columns, of which two carry nearly all variance: the usual members, in the refits too."""
     iris = jc.datasets.load("iris").data
-    assert jc.JointConsensus(3, random_state=0).fit(iris).reproducibility_ > 0.8
+    assert Consensus(3, trust=True, random_state=0).fit(iris).reproducibility_ > 0.8
 
 
-@pytest.mark.parametrize("drawn", ["standard_normal", "uniform"])
-@pytest.mark.parametrize("n_clusters", [2, 4])
-def test_no_structure_in_two_columns(drawn, n_clusters, rng):
-    X = getattr(rng, drawn)(size=(400, 2))
-    assert jc.JointConsensus(n_clusters, effort="quick", random_state=0).fit(X).verdict_.level == "not sure"
-
-
-def test_groups_between_which_there_are_gaps(rng):
-    X = rng.uniform(size=(2000, 2))
-    strips = (4 * X[:, 0]).astype(np.int32)
-    assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 1
-    assert n_separate(X[::2], strips[::2] // 2, X[1::2], strips[1::2] // 2, 2) == 1
-    X[:, 0] += strips >= 2  # a gap between the second and the third
-    assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 2
-    X[:, 0] += 5 * strips
-    assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 4
-
-
-def test_stripes_have_gaps_between_them(rng):
-    """They are long in another direction than that from one to the next."""
-    stripes = np.repeat([0, 1, 2], 200)
-    X = np.column_stack([rng.uniform(0, 20, 600) + 3 * stripes, 2 * stripes + 0.15 * rng.standard_normal(600)])
-    assert n_separate(X[::2], stripes[::2], X[1::2], stripes[1::2], 3) == 3
-
-
-def test_gaps_between_many_clusters_take_little_memory(rng):
-    """Their centers are compared in pairs, in each of as many directions."""
-    X, labels = rng.standard_normal((1200, 100)), np.arange(1200) % 300
-    X += 9 * rng.standard_normal((300, 100))[labels]
-    tracemalloc.start()
-    n_separate(X[:600], labels[:600], X[600:], labels[600:], 300)
-    assert tracemalloc.get_traced_memory()[1] < 20 * X.nbytes
-    tracemalloc.stop()
-
-
-def test_a_far_cluster_is_trusted_and_a_far_row_is_not(rng):
-    X = 4 * rng.standard_normal((3, 6))[rng.randint(3, size=400)] + rng.standard_normal((400, 6))
-    cluster = 2.5 * rng.standard_normal((80, 6)) + np.r_[60, np.zeros(5)]
-    alone = 40 * np.eye(6)[1:5]
-    model = jc.JointConsensus(4, effort="quick", random_state=0).fit(np.vstack([X, cluster, alone]))
-    limit = np.quantile(model.confidence_, 0.05)
-    assert model.confidence_[-4:].max() <= limit
-    assert model.confidence_[400:480].mean() > 0.9
-    assert np.mean(model.confidence_[400:480] <= limit) < 0.2
-
-
-def test_known_labels(blobs):
-    X, y = blobs
+def test_known_labels(clear):
+    X, y = clear
     known = np.where(np.arange(240) % 8 == 0, y, -1)
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(X, known_labels=known)
+    model = Consensus(3, effort="quick", trust=True, random_state=0).fit(X, known_labels=known)
     assert model.reproducibility_ > 0.95
     np.testing.assert_array_equal(model.confidence_[known >= 0], 1.0)
-
-
-def test_what_was_measured_is_saved(blobs, tmp_path):
-    X, _ = blobs
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(X)
-    jc.save(model, tmp_path / "model.skops")
-    loaded = jc.load(tmp_path / "model.skops")
-    assert loaded.verdict_ == model.verdict_
-    np.testing.assert_array_equal(loaded.cluster_reproducibility_, model.cluster_reproducibility_)
-    np.testing.assert_array_equal(loaded.confidence(X), model.confidence(X))
-
-
-def test_few_rows_and_equal_rows(rng):
-    """What cannot be measured is not there, and is no ground to be sure."""
-    few = jc.JointConsensus(3, random_state=0).fit(rng.standard_normal((5, 2)))
-    with pytest.warns(jc.CollapseWarning):
-        equal = jc.JointConsensus(2, random_state=0).fit(np.ones((20, 2)))
-    for model in (few, equal):
-        assert not hasattr(model, "reproducibility_")
-        assert model.verdict_.level == "not sure"
-        assert np.isfinite(model.confidence_).all()
-
-
-def test_a_column_that_explains_the_clusters():
-    """It alone differs between them: neither next to another one, nor where most differ a little."""
-
-    def leading(*drives):
-        return leading_column([{"name": f"x{i}", "used": True, "drives": one} for i, one in enumerate(drives)])
-
-    assert leading(0.0, 0.9, 0.4, 0.05, 0.02, np.nan) == "x1"
-    assert leading(0.0, 0.9, 0.7, 0.05, 0.02) is None
-    assert leading(0.3, 0.9, 0.3, 0.3, 0.02) is None
-    assert leading(0.0, 0.7, 0.1, 0.05) is None
-    assert leading(0.0, 0.9) is None
-
-
-NUMBER = {"has_structure": True, "confidence": 0.9, "at_edge": False, "verdict": "4 clusters"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "level", "text"),
-    [
-        ({}, "sure", "are found again"),
-        ({"reproducibility": 0.84}, "fairly sure", "Much the same"),
-        ({"reproducibility": 0.59}, "not sure", "Other clusters"),
-        ({"reproducibility": None}, "not sure", "not measured"),
-        ({"n_separate": 3}, "fairly sure", "into 3 groups"),
-        ({"n_separate": 1}, "fairly sure", "No two clusters have a gap"),
-        ({"n_separate": 1, "reproducibility": 0.74}, "not sure", "No structure found"),
-        ({"cluster_reproducibility": np.array([0.9, 0.5, 0.9, 0.4])}, "sure", "2 of the 4 clusters (1, 3) are hardly"),
-        ({"number": SimpleNamespace(**NUMBER)}, "sure", "gaps between"),
-        ({"number": SimpleNamespace(**NUMBER | {"at_edge": True})}, "fairly sure", "edge of the range"),
-        ({"number": SimpleNamespace(**NUMBER | {"confidence": 0.4})}, "fairly sure", "is uncertain"),
-        ({"number": SimpleNamespace(**NUMBER | {"has_structure": False})}, "not sure", "No structure found"),
-        ({"decisive_column": "city"}, "not sure", "'city'"),
-        ({"n_rows": 39}, "fairly sure", "few rows: 10"),
-        ({"missing": 0.3}, "fairly sure", "empty (30%)"),
-        ({"missing": 0.9}, "not sure", "empty (90%)"),
-        ({"n_clusters": 1}, "not sure", "All rows are in one cluster"),
-    ],
-)
-def test_what_the_verdict_rests_on(changes, level, text):
-    given = {"n_clusters": 4, "n_rows": 400, "reproducibility": 0.9, "cluster_reproducibility": np.full(4, 0.9)}
-    result = verdict(**given | {"n_separate": 4} | changes)
-    assert result.level == level
-    assert any(text in reason for reason in result.reasons)
-    assert str(result).startswith(f"{level.capitalize()}: ")

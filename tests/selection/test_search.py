@@ -229,7 +229,9 @@ def test_agreement_takes_the_number_first(noisy):
     fitted = [params["n_clusters"] == 4 for params in search.results_["params"]]
     np.testing.assert_array_equal(np.isfinite(search.results_["score"]), fitted)
     assert all(
-        "Not fitted: 4 clusters (in" in search.results_["warnings"][i] for i, one in enumerate(fitted) if not one
+        "Not fitted: 4 clusters (probability" in search.results_["warnings"][i]
+        for i, one in enumerate(fitted)
+        if not one
     )
     among = Search(DEC(), {"n_clusters": [2, 5, 8]}, random_state=0).fit(X)
     assert among.number_.n_clusters == among.best_params_["n_clusters"]

@@ -27,7 +27,7 @@ from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_
 from jointclust.consensus.tree import FINEST
 from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
-from jointclust.showing.alternatives import alternative
+from jointclust.showing.alternatives import described
 from jointclust.showing.fitted import Fitted, at_layer, last_step
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -196,7 +196,7 @@ def cut(
     are_images = image_of(source, given)[0] is not None
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
-    about = alternative(last_step(saved.model), cut_into)
+    (about,) = described(last_step(saved.model), [cut_into])
     voice.say(
         f"These clusters are joined or split ones of the run's: {about.beside_a_fit}. "
         f"To fit with this number: jointclust cut {shlex.quote(run)} -k {cut_into} --refit"

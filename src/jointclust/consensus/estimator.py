@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust import progress
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
-from jointclust.consensus.agreement import Agreement, most_voted
+from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
-from jointclust.consensus.judged import Judgement, Seen, counted_in, seen_in
+from jointclust.consensus.judged import Judgement, Seen, counted_in, judged_again, layers_judged, viewed_again
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
@@ -44,22 +44,22 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData, ViewRows, check_vi
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
-from jointclust.exceptions import Notice, collected, tell
+from jointclust.exceptions import Notice, tell
 from jointclust.judge.judge import the_judge
 from jointclust.judge.number import FEWEST_ROWS, ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import is_sparse, rows_at, to_host, whole_numbers
+from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates, fingerprint_of
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation, describe_empty
 
-# A layer is supported if its predicted agreement is less than that of the best coarser one by at most this.
+# A layer is supported if its predicted agreement is less than that of coarser ones by at most this.
 _ABOUT = 0.02
 # What is computed when it is first read, and holds until the next fit.
-_READ = "_predicted", "_number", "_seen"
+_READ = "_predicted", "_number"
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
 
@@ -183,10 +183,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     layers_ : list of dict
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
-        and ``split``: whether the split that makes the layer of the one before is "supported", because its predicted
-        agreement is about as high as that of the best coarser one, or as that of clusters that are sure, or "doubtful",
-        as all are where there is no structure. Coarser ones join the clusters of ``labels_``, finer ones split them, up
-        to four times as many; none rejects rows.
+        and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
+        agreement is about as high as that of every coarser layer, higher, or that of what is sure, or "doubtful".
+        Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times as many; none rejects
+        rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -369,8 +369,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
             kept = KeptRows.of(X.rows.X if isinstance(X, Coordinates) else X, viewed.weights, viewed.n_samples)
             known = None if known is None else to_host(known)
-            viewed = replace(viewed, known=known, groups=row_groups, kept=kept, fingerprint=fingerprint_of(X))
-            return viewed, classes
+            of_fit = {"kept": kept, "fingerprint": fingerprint_of(X)}
+            return replace(viewed, known=known, groups=row_groups, **of_fit), classes
         remote = RemoteRows.of(X, sample_weight)
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
@@ -453,6 +453,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
     _judged: Judgement | None = field(init=False)
+    _predicted: Float | None = field(init=False)
+    _number: ClusterNumber = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
@@ -503,32 +505,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """What the judge says of the clusters: of the fit; of others, from the kept rows when it is first needed."""
         check_is_fitted(self)
         if "_judged" not in vars(self):
-            seen, n_clusters = self._seen_again(), self._agreement.n_clusters
-            self._judged = None if seen is None else Judgement.of(seen[0].evidence, self._voted(seen[1]), n_clusters)
-        return self._judged
-
-    def _seen_again(self) -> tuple[Seen, NDArray] | None:
-        """The evidence in the rows that the model keeps, and the codes of these rows; None without such rows."""
-        if "_seen" not in vars(self):
             kept: KeptRows | None = vars(self).get("_kept")
-            self._seen = None if kept is None else self._evidence_in(kept.rows, kept.weights)
-        return self._seen
-
-    def _viewed_again(self, X: Any, weights: Float | None) -> ViewedData:
-        """Rows in memory in the views of the fit."""
-        return ViewedData(self._agreement.preparations, self._agreement.sources(X), weights, self.max_rank)
-
-    def _evidence_in(self, X: Any, weights: Float | None) -> tuple[Seen, NDArray] | None:
-        """The evidence in rows in memory, and the codes of the rows that were looked at."""
-        viewed = self._viewed_again(X, weights)
-        sample = viewed.sample(np.random.RandomState(0))
-        with collected(), threads.single():
-            seen = seen_in(viewed, sample)
-            if seen is None:
-                return None
-            rows = sample[seen.rows]
-            some = [ViewRows(rows_at(one.rows, rows), one.scaler) for one in viewed.sources]
-            return seen, to_host(self._agreement.codes(some)[0])
+            self._judged = (
+                None if kept is None else judged_again(self._agreement, self.max_rank, kept.rows, kept.weights)
+            )
+        return self._judged
 
     @property
     def predicted_agreement_(self) -> float:
@@ -551,7 +532,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             kept: KeptRows | None = vars(self).get("_kept")
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
-            viewed = self._viewed_again(kept.rows, kept.weights)
+            viewed = viewed_again(self._agreement, self.max_rank, kept.rows, kept.weights)
             sample = viewed.sample(np.random.RandomState(0))
             if sample.size < FEWEST_ROWS:
                 raise AttributeError(f"number_ is not known: {sample.size} rows are too few, {FEWEST_ROWS} are needed.")
@@ -592,16 +573,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             From 0 to 1.
         """
         check_is_fitted(self)
-        seen = self._evidence_in(X, None)
-        return (
-            0.0
-            if seen is None
-            else Judgement.of(seen[0].evidence, self._voted(seen[1]), self._agreement.n_clusters).agreement
-        )
-
-    def _voted(self, codes: NDArray) -> Labels:
-        """The clusters that rows with these codes are in."""
-        return to_host(most_voted(self._agreement.soft_labels(codes)))
+        judgement = judged_again(self._agreement, self.max_rank, X, None)
+        return 0.0 if judgement is None else judgement.agreement
 
     @property
     def columns_(self) -> list[dict[str, Any]]:
@@ -675,32 +648,20 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _split(self, n_clusters: int) -> dict[str, Any]:
         """What is predicted of a layer, and whether that supports the split that makes it of the one before."""
-        predicted = self._predicted_of_layers()
+        if "_predicted" not in vars(self):
+            kept: KeptRows | None = vars(self).get("_kept")
+            of = self._agreement, self.max_rank, self._layers()
+            self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights, self._judgement)
+        predicted = self._predicted
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        before, now, is_some = float(predicted[1:n_clusters].max()), float(predicted[n_clusters - 1]), predicted[0] == 0
-        is_supported = is_some and now >= min(before - _ABOUT, float(the_judge().limits[2]))
-        return {"predicted_agreement": now, "split": "supported" if is_supported else "doubtful"}
-
-    def _predicted_of_layers(self) -> Float | None:
-        """The predicted agreement of each layer, from the kept rows; None without such rows.
-
-        That of one cluster is 0 where there is structure, else 1. The clusters of the fit have what the verdict says.
-        """
-        if "_predicted" not in vars(self):
-            seen, tree = self._seen_again(), self._layers()
-            if seen is None:
-                self._predicted = None
-                return None
-            leaves, judge, own = leaves_of(self._agreement, tree, seen[1]), the_judge(), self._judgement
-            with collected(), threads.single():
-                layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
-                found = [judge.agreement(seen[0].evidence, one) if np.ptp(one) else 0.0 for one in layers]
-                is_some = judge.p_anything(seen[0].evidence) >= judge.limits[0] if own is None else own.has_structure
-            self._predicted = np.array([0.0 if is_some else 1.0, *found])
-            if own is not None and 1 < self._agreement.n_held <= tree.n_leaves:
-                self._predicted[self._agreement.n_held - 1] = own.agreement
-        return self._predicted
+        # Than all of them: of many splits each may lose little. What is sure is not doubtful.
+        least = predicted[: n_clusters - 1].max() - _ABOUT
+        is_supported = predicted[n_clusters - 1] >= (min(least, the_judge().limits[2]) if np.isfinite(least) else least)
+        return {
+            "predicted_agreement": float(predicted[n_clusters - 1]),
+            "split": "supported" if is_supported else "doubtful",
+        }
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the training rows in the layer of this many clusters; no row is rejected.
@@ -737,8 +698,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = {"_agreement", "_tree", "_judged", "_trust", "_predicted", "_seen", "number_", "labels_"}
-        left_out |= {"cluster_centers_", "classes_", *self._get_param_names()}
+        left_out = {"_agreement", "_tree", "_judged", "_trust", "_predicted", "number_", *self._get_param_names()}
+        left_out |= {"labels_", "cluster_centers_", "classes_"}
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         kept = None if self._kept is None else replace(self._kept, numbers=None)

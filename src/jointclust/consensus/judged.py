@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.consensus.agreement import Agreement, most_voted
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.evidence import counted_together
+from jointclust.consensus.tree import Tree, leaves_of
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
 from jointclust.judge.evidence import MEASURES, MOST_ROWS, Evidence
@@ -157,6 +159,66 @@ def judged(
         if seen is None or seen.rows.size < _FEWEST:
             return None
         return Judgement.of(seen.evidence, np.asarray(labels)[sample[seen.rows]], n_clusters)
+
+
+def viewed_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> ViewedData:
+    """Rows in memory in the views of a fit."""
+    return ViewedData(agreement.preparations, agreement.sources(X), weights, max_rank)
+
+
+def _seen_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> tuple[Evidence, NDArray] | None:
+    """The evidence in rows in memory by the views of a fit, and the codes of the rows that were looked at."""
+    viewed = viewed_again(agreement, max_rank, X, weights)
+    sample = viewed.sample(np.random.RandomState(0))
+    seen = seen_in(viewed, sample)
+    if seen is None or seen.rows.size < _FEWEST:
+        return None
+    some = [ViewRows(rows_at(one.rows, sample[seen.rows]), one.scaler) for one in viewed.sources]
+    return seen.evidence, to_host(agreement.codes(some)[0])
+
+
+def judged_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> Judgement | None:
+    """The judgement on the clusters of a fit in rows in memory; None if nothing can be seen."""
+    with collected(), threads.single():
+        seen = _seen_again(agreement, max_rank, X, weights)
+        if seen is None:
+            return None
+        evidence, codes = seen
+        return Judgement.of(evidence, to_host(most_voted(agreement.soft_labels(codes))), agreement.n_clusters)
+
+
+def candidates_judged(
+    agreement: Agreement, max_rank: int, numbers: list[int], X: Any, weights: Float | None
+) -> list[float] | None:
+    """The predicted agreement of quick partitions into some numbers of clusters, which stand for fits with these.
+
+    The rule is the one by which layers are judged. None if nothing can be seen.
+    """
+    with collected(), threads.single():
+        seen = _seen_again(agreement, max_rank, X, weights)
+        return None if seen is None else [the_judge().agreement(seen[0], seen[0].candidate(one)) for one in numbers]
+
+
+def layers_judged(
+    agreement: Agreement, max_rank: int, tree: Tree, X: Any, weights: Float | None, own: Judgement | None
+) -> Float | None:
+    """The predicted agreement of each layer in rows in memory; None if nothing can be seen.
+
+    For one cluster, what others have to reach: nothing where there is structure, else more than there is. The clusters
+    of the fit have their own judgement.
+    """
+    with collected(), threads.single():
+        seen = _seen_again(agreement, max_rank, X, weights)
+        if seen is None:
+            return None
+        (evidence, codes), judge = seen, the_judge()
+        leaves = leaves_of(agreement, tree, codes)
+        layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
+        found = [judge.agreement(evidence, one) if np.ptp(one) else 0.0 for one in layers]
+        has_structure = judge.p_anything(evidence) >= judge.limits[0] if own is None else own.has_structure
+        if own is not None and 1 < agreement.n_held <= tree.n_leaves:
+            found[agreement.n_held - 2] = own.agreement
+        return np.array([0.0 if has_structure else np.inf, *found])
 
 
 def judgement_on(rows: Matrix, labels: Labels) -> Judgement | None:

@@ -84,7 +84,7 @@ THEMES = (
 )
 
 
-def comparison(answer: Facts, other: Facts, loss: Callable[[list[int]], float], number: int) -> str:
+def comparison(answer: Facts, other: Facts, loss: Callable[[list[int]], float], number: int | str = "the other") -> str:
     """The theme without which an answer would lose most against another number, with its measure of both."""
     theme = max(THEMES, key=lambda one: loss(_places(one)))
     mine, theirs = answer[theme.quoted], other[theme.quoted]
@@ -104,5 +104,5 @@ def _places(theme: Theme) -> list[int]:
     return [MEASURES.index(name) for name in theme.measures]
 
 
-def _quoted(theme: Theme, mine: float, theirs: float, number: int) -> str:
+def _quoted(theme: Theme, mine: float, theirs: float, number: int | str) -> str:
     return f"{theme.better} ({mine:.2f}; {theirs:.2f} with {number})"

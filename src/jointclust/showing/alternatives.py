@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.judged import candidates_judged
 from jointclust.consensus.verdict import LEVELS
-from jointclust.exceptions import collected
-from jointclust.judge.judge import the_judge
 from jointclust.judge.number import ClusterNumber
-from jointclust.rows import threads
 
 # Other numbers that are shown where a result is not sure, at the most.
 _MOST = 3
@@ -62,29 +60,30 @@ class Alternative(NamedTuple):
         return [*scored, *([self.reason] if self.reason else []), self.beside_a_fit]
 
 
-def alternative(clusterer: Any, number: int) -> Alternative:
-    """What there is to say of a number of clusters."""
-    counted, gain = number_of(clusterer), None
-    if isinstance(clusterer, JointConsensus):
-        try:
-            gain = _gain_of_fit(clusterer, number)
-        except AttributeError:  # nothing was kept to make layers from
-            gain = None
+def described(clusterer: Any, numbers: list[int]) -> list[Alternative]:
+    """What there is to say of some numbers of clusters beside the fit of a model."""
+    counted = number_of(clusterer)
     reasons, scores = ({}, {}) if counted is None else (counted.reasons, counted.scores)
-    return Alternative(number, reasons.get(number, ""), scores.get(number), gain)
+    gains = _gains_of_fits(clusterer, numbers) if isinstance(clusterer, JointConsensus) else [None] * len(numbers)
+    return [
+        Alternative(number, reasons.get(number, ""), scores.get(number), gain)
+        for number, gain in zip(numbers, gains, strict=True)
+    ]
 
 
-def _gain_of_fit(model: JointConsensus, number: int) -> float | None:
-    """By how much the predicted agreement of a fit is more than that of a cut; None where there is no such layer.
-
-    A quick partition of the rows that the model keeps stands for the fit, so that one rule judges both.
-    """
-    cut, seen = model._split(number)["predicted_agreement"], model._seen_again()
-    if cut is None or seen is None:
-        return None
-    evidence = seen[0].evidence
-    with collected(), threads.single():
-        return the_judge().agreement(evidence, evidence.candidate(number)) - cut
+def _gains_of_fits(model: JointConsensus, numbers: list[int]) -> list[float | None]:
+    """By how much the predicted agreement of fits is more than that of cuts; None where there is no such layer."""
+    kept = model._kept
+    try:
+        cuts = [model._split(number)["predicted_agreement"] for number in numbers]
+    except AttributeError:  # nothing was kept to make layers from
+        cuts = [None] * len(numbers)
+    if kept is None or not any(cuts):
+        return [None] * len(numbers)
+    fits = candidates_judged(model._agreement, model.max_rank, numbers, kept.rows, kept.weights)
+    if fits is None:
+        return [None] * len(numbers)
+    return [None if cut is None else fit - cut for fit, cut in zip(fits, cuts, strict=True)]
 
 
 def alternatives(clusterer: Any, level: str) -> list[Alternative]:
@@ -92,8 +91,7 @@ def alternatives(clusterer: Any, level: str) -> list[Alternative]:
     counted = number_of(clusterer) if level == LEVELS[0] else None
     if counted is None:
         return []
-    others = [one for one in counted.ranked if one not in (1, clusterer.n_clusters_)]
-    return [alternative(clusterer, one) for one in others[:_MOST]]
+    return described(clusterer, [one for one in counted.ranked if one not in (1, clusterer.n_clusters_)][:_MOST])
 
 
 def number_of(clusterer: Any) -> ClusterNumber | None:

@@ -16,7 +16,7 @@ from jointclust.consensus.column_roles import describe_decisive
 from jointclust.consensus.matching import given_names
 from jointclust.judge.number import ClusterNumber
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
-from jointclust.showing.alternatives import Alternative, alternative, alternatives, number_of
+from jointclust.showing.alternatives import Alternative, alternatives, described, number_of
 from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.fitted import Fitted
@@ -115,9 +115,14 @@ class Content:
         """The best other numbers, where it is not sure that these clusters are there."""
         return alternatives(self.fitted.clusterer, self.fitted.verdict(self.stability).level)
 
+    @cached_property
+    def _about(self) -> dict[int, Alternative]:
+        """What there is to say of each candidate."""
+        return {one.number: one for one in described(self.fitted.clusterer, self.candidate_numbers)}
+
     def reasons_for(self, number: int) -> list[str]:
         """What speaks for a number of clusters, and what is predicted of it."""
-        about = alternative(self.fitted.clusterer, number)
+        about = self._about[number]
         if number != self.n_clusters:
             return about.parts
         reasons = about.parts[:-1]  # there is nothing to cut
