@@ -184,7 +184,8 @@ def test_few_rows_and_equal_rows(rng):
     with pytest.raises(AttributeError, match="predicted_agreement_ is not known: all rows are equal"):
         _ = equal.predicted_agreement_
     for model in (few, equal):
-        with pytest.raises(ValueError, match="rows are too few to choose the number"):
+        assert not hasattr(model, "number_")
+        with pytest.raises(AttributeError, match="number_ is not known: .* rows are too few to choose the number"):
             _ = model.number_
 
 

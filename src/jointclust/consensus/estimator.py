@@ -46,7 +46,7 @@ from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
 from jointclust.judge.judge import the_judge
-from jointclust.judge.number import FEWEST_ROWS, ClusterNumber
+from jointclust.judge.number import ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
 from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
@@ -506,9 +506,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         if "_judged" not in vars(self):
             kept: KeptRows | None = vars(self).get("_kept")
-            self._judged = (
-                None if kept is None else judged_again(self._agreement, self.max_rank, kept.rows, kept.weights)
-            )
+            of = self._agreement, self.max_rank
+            self._judged = None if kept is None else judged_again(*of, kept.rows, kept.weights)
         return self._judged
 
     @property
@@ -533,10 +532,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
             viewed = viewed_again(self._agreement, self.max_rank, kept.rows, kept.weights)
-            sample = viewed.sample(np.random.RandomState(0))
-            if sample.size < FEWEST_ROWS:
-                raise AttributeError(f"number_ is not known: {sample.size} rows are too few, {FEWEST_ROWS} are needed.")
-            self._number = counted_in(viewed, sample, None)[0]
+            try:
+                self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            except ValueError as error:
+                raise AttributeError(f"number_ is not known: {error}") from error
         return self._number
 
     @number_.setter
