@@ -246,11 +246,11 @@ def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
 
 
 def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys):
-    """An everyday run says at most six lines before its result, and eight after it."""
+    """An everyday run says at most six lines before its result, and eight after it; other numbers are four in doubt."""
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a") == 0
     output = capsys.readouterr()
     assert len(output.err.splitlines()) <= 6
-    assert len(output.out.splitlines()) <= 8
+    assert len(output.out.splitlines()) <= 8 + 4 * ("Not sure" in output.out)
     assert "%," not in output.err
     assert "left" not in output.err
 

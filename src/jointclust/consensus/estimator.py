@@ -20,7 +20,15 @@ from jointclust.consensus import questions
 from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
-from jointclust.consensus.judged import Judgement, Seen, counted_in, judged_again, layers_judged, viewed_again
+from jointclust.consensus.judged import (
+    Judgement,
+    LayersJudged,
+    Seen,
+    counted_in,
+    judged_again,
+    layers_judged,
+    viewed_again,
+)
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
@@ -453,7 +461,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
     _judged: Judgement | None = field(init=False)
-    _predicted: Float | None = field(init=False)
+    _predicted: LayersJudged | None = field(init=False)
     _number: ClusterNumber = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
@@ -651,7 +659,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             kept: KeptRows | None = vars(self).get("_kept")
             of = self._agreement, self.max_rank, self._layers()
             self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights, self._judgement)
-        predicted = self._predicted
+        predicted = None if self._predicted is None else self._predicted.predicted
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
         # Than all of them: of many splits each may lose little. What is sure is not doubtful.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.judged import candidates_judged
 from jointclust.consensus.verdict import LEVELS
 from jointclust.judge.number import ClusterNumber
 
@@ -64,7 +63,8 @@ def described(clusterer: Any, numbers: list[int]) -> list[Alternative]:
     """What there is to say of some numbers of clusters beside the fit of a model."""
     counted = number_of(clusterer)
     reasons, scores = ({}, {}) if counted is None else (counted.reasons, counted.scores)
-    gains = _gains_of_fits(clusterer, numbers) if isinstance(clusterer, JointConsensus) else [None] * len(numbers)
+    is_consensus = isinstance(clusterer, JointConsensus) and bool(numbers)
+    gains = _gains_of_fits(clusterer, numbers) if is_consensus else [None] * len(numbers)
     return [
         Alternative(number, reasons.get(number, ""), scores.get(number), gain)
         for number, gain in zip(numbers, gains, strict=True)
@@ -73,17 +73,14 @@ def described(clusterer: Any, numbers: list[int]) -> list[Alternative]:
 
 def _gains_of_fits(model: JointConsensus, numbers: list[int]) -> list[float | None]:
     """By how much the predicted agreement of fits is more than that of cuts; None where there is no such layer."""
-    kept = model._kept
     try:
         cuts = [model._split(number)["predicted_agreement"] for number in numbers]
     except AttributeError:  # nothing was kept to make layers from
-        cuts = [None] * len(numbers)
-    if kept is None or not any(cuts):
         return [None] * len(numbers)
-    fits = candidates_judged(model._agreement, model.max_rank, numbers, kept.rows, kept.weights)
-    if fits is None:
+    judged = model._predicted
+    if judged is None:
         return [None] * len(numbers)
-    return [None if cut is None else fit - cut for fit, cut in zip(fits, cuts, strict=True)]
+    return [None if cut is None else judged.of_fit(one) - cut for one, cut in zip(numbers, cuts, strict=True)]
 
 
 def alternatives(clusterer: Any, level: str) -> list[Alternative]:
