@@ -192,8 +192,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
         and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
-        agreement is about as high as that of every coarser layer, higher, or that of what is sure, or "doubtful".
-        Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times as many; none rejects
+        agreement is about as high as that of every coarser layer or higher, or "doubtful"; clusters of the fit that are
+        sure are never doubtful. Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times as many; none rejects
         rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
@@ -662,9 +662,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         predicted = None if self._predicted is None else self._predicted.predicted
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        # Than all of them: of many splits each may lose little. What is sure is not doubtful.
+        # Than all of them: of many splits each may lose little. Where the verdict is sure, the clusters are not doubtful.
         least = predicted[: n_clusters - 1].max() - _ABOUT
-        is_supported = predicted[n_clusters - 1] >= (min(least, the_judge().limits[2]) if np.isfinite(least) else least)
+        if n_clusters == self._agreement.n_held and np.isfinite(least):
+            least = min(least, the_judge().limits[2])
+        is_supported = predicted[n_clusters - 1] >= least
         return {
             "predicted_agreement": float(predicted[n_clusters - 1]),
             "split": "supported" if is_supported else "doubtful",
