@@ -193,8 +193,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
         and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
         agreement is about as high as that of every coarser layer or higher, or "doubtful"; clusters of the fit that are
-        sure are never doubtful. Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times as many; none rejects
-        rows.
+        sure are never doubtful. Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times
+        as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -662,7 +662,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         predicted = None if self._predicted is None else self._predicted.predicted
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        # Than all of them: of many splits each may lose little. Where the verdict is sure, the clusters are not doubtful.
+        # Than all of them: of many splits each may lose little. Clusters of the fit that are sure are not doubtful.
         least = predicted[: n_clusters - 1].max() - _ABOUT
         if n_clusters == self._agreement.n_held and np.isfinite(least):
             least = min(least, the_judge().limits[2])
