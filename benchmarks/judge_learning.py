@@ -21,11 +21,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.optimize import linear_sum_assignment
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from jointclust.consensus import fitting
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.judged import seen_in
 from jointclust.judge import judge, prior
@@ -33,6 +35,7 @@ from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 
 _PART = 40  # draws of a part
 _NOTHING, _FOR_EACH = 2500, 4  # parts from this number on are of rows without clusters: one for so many others
+_HONEST = 0.3  # what one cluster where there are none counts for, to one cluster where there are some
 _HOPELESS = 0.2  # a draw is hopeless if no candidate agrees more than this
 _FITTED = 3  # of so many draws one is fitted by the consensus
 _ROWS = 60  # rows of a fit whose confidence is learned from
@@ -141,6 +144,7 @@ def part(folder: Path, number: int) -> Path:
     if path.exists():
         return path
     draw = nothing if number >= _NOTHING else prior.draw
+    fitting.judged = lambda *_: None  # nobody judges while the judge learns
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -213,10 +217,15 @@ def arrays_of(model) -> judge.Trees:
 def held_out(X, y, weights, fold, trees, *, is_class=False, n_folds=5):
     """What trees say of rows of draws that they have not seen."""
     said = np.zeros(len(y))
-    for one in range(n_folds):
+
+    def of_fold(one):
         test = fold == one
         own = None if weights is None else weights[~test]
-        said[test] = arrays_of(boosted(X[~test], y[~test], own, trees, is_class=is_class))(X[test])
+        with threadpool_limits(1):
+            return arrays_of(boosted(X[~test], y[~test], own, trees, is_class=is_class))(X[test])
+
+    for one, found in enumerate(Parallel(2)(delayed(of_fold)(one) for one in range(n_folds))):
+        said[fold == one] = found
     return said
 
 
@@ -224,6 +233,18 @@ def logistic(terms: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The weights of a logistic rule."""
     model = LogisticRegression(C=10.0, max_iter=1000).fit(terms, right)
     return np.concatenate([model.intercept_, model.coef_[0]])
+
+
+def best_limit(anything, nothing, agreement) -> float:
+    """The probability below which one cluster is said: most is right without clusters for the agreement lost with them.
+
+    People bring rows without clusters rarely, but to invent clusters is the worse mistake.
+    """
+    limits = np.linspace(0.05, 0.95, 91)
+    gains = [
+        np.mean(anything[nothing] < at) * _HONEST - np.sum(agreement[anything < at]) / np.sum(~nothing) for at in limits
+    ]
+    return float(limits[int(np.argmax(gains))])
 
 
 def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]:
@@ -238,7 +259,7 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
     worse, weights = scores - best[of], np.clip(best[of], 0.0, 1.0) * some[of]
     parts: dict[str, judge.Trees] = {}
     models = {
-        "choice": (D["features"], worse, weights, fold[of], False),
+        "choice": (D["features"], np.exp(worse / judge.SOFT), weights, fold[of], False),
         "level": (D["features"], scores, None, fold[of], False),
         # Hopeless draws teach nothing: clusters that nobody finds.
         "anything": (D["data"], some.astype(int), np.where(some, (best >= _HOPELESS) * 1.0, 1.0), fold, True),
@@ -252,13 +273,13 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
         parts[name] = arrays_of(boosted(X, y, w, n_trees, is_class=is_class))
         print(f"{name}: learned", flush=True)
     anything = 1 / (1 + np.exp(-said["anything"]))
+    np.savez_compressed("build/judge_said.npz", **said, best=best, seeds=D["seed"])
     # -- the number
     found, near, terms, chosen, of_best = [], [], [], [], []
     for number in range(len(place)):
         own = np.flatnonzero(of == number)
         top = own[said["choice"][own].argmax()]
-        level = said["level"][top]
-        own_scores = np.clip(level + said["choice"][own] - said["choice"][top], 0, 1)
+        own_scores = judge.scores_of(said["choice"][own], float(said["level"][top]))
         at = int(np.flatnonzero(own == top)[0])
         terms.append(judge.terms_of_number(own_scores, D["numbers"][own], at, anything[number]))
         k, truth = D["numbers"][top], D["k_true"][number]
@@ -287,9 +308,10 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
     row_weights = logistic(row_terms, D["right"])
     # -- limits: one cluster is said where there hardly is anything; how sure is sure
     nothing = ~some
-    limit = float(np.quantile(anything[nothing], 0.97))
-    for share in (0.9, 0.95, 0.97, 0.98, 0.99):
-        at = np.quantile(anything[nothing], share)
+    limit = best_limit(anything, nothing, np.where(clear, chosen, 0.0))
+    print(f"limit {limit:.2f}", flush=True)
+    for at in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        share = np.mean(anything[nothing] < at)
         print(f"P(anything) {at:.3f}: one is said of {share:.2f} without clusters, {np.mean(anything[clear] < at):.3f} "
               f"of clear ones, ARI lost {np.sum(chosen[clear & (anything < at)]) / clear.sum():.4f}")  # fmt: skip
     fits = np.isin(D["which"], (1, 2))

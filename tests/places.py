@@ -63,7 +63,7 @@ CALLS = {
     "cut": lambda X, model, folder: to_host(model.cut(5)),
     "layers_": lambda X, model, folder: [layer["agreement"] for layer in model.layers_],
     "rows_to_label": lambda X, model, folder: model.rows_to_label(4),
-    "trust": lambda X, model, folder: (model.reproducibility_, model.cluster_reproducibility_, model.verdict_.level),
+    "how sure": lambda X, model, folder: (model.predicted_agreement_, model.verdict_.level, model.number_.suggestions),
     "columns_": lambda X, model, folder: [column["drives"] for column in model.columns_],
     "explain": lambda X, model, folder: [one.size for one in jc.explain(model, X)],
     "explain(n_clusters=)": lambda X, model, folder: [one.size for one in jc.explain(model, X, n_clusters=4)],

@@ -342,3 +342,16 @@ def test_models_of_version_0_3(path):
             np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
         else:
             np.testing.assert_array_equal(answers[name], value, err_msg=name)
+
+
+def test_a_model_of_very_many_columns_is_as_it_was(tmp_path):
+    """What is said of each column is one text in the file, not a part for each."""
+    X = np.random.RandomState(0).randn(30, 2_000) + 3 * (np.arange(30) % 2)[:, None]
+    model = jc.JointConsensus(2, effort="quick", trust=False, random_state=0).fit(X)
+    jc.save(model, tmp_path / "model.skops")
+    loaded = jc.load(tmp_path / "model.skops")
+    assert str(loaded.description_) == str(model.description_)
+    assert loaded.columns_[1_999]["why"] == model.columns_[1_999]["why"]
+    np.testing.assert_array_equal(loaded.predict(X), model.labels_)
+    with zipfile.ZipFile(tmp_path / "model.skops") as archive:
+        assert archive.getinfo("schema.json").file_size < 1_000_000

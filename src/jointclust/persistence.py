@@ -143,18 +143,19 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     if _swells(data):
         data = skops.dumps(model, compression=zipfile.ZIP_STORED)  # load does not unpack what grows like a bomb
-    foreign = _foreign_types(skops, data)
+    foreign = _foreign_types(skops, _without_arrays(data))
     if foreign:
         raise TypeError(
             f"model holds types that load would refuse: {', '.join(foreign)}. Give parameters as NumPy arrays and "
             "plain values, name the kernel instead of passing a function, and drop callbacks with set_callbacks()."
         )
     buffer = io.BytesIO(data)
+    del data  # two copies of a large model are enough
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": __version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
     with replacing(path) as temporary:
-        temporary.write_bytes(buffer.getvalue())
+        temporary.write_bytes(buffer.getbuffer())
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -233,6 +234,15 @@ def _swells(data: bytes) -> bool:
             return True
         inner = [item for item in items if _begins(archive, item, b"PK")]  # sparse rows are archives of their own
         return any(_swells(archive.read(item)) for item in inner)
+
+
+def _without_arrays(data: bytes) -> bytes:
+    """The file with nothing in it but what it says of types, which is all that is looked at before it is written."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(buffer, "w") as light:
+        for item in archive.infolist():
+            light.writestr(item.filename, archive.read(item) if item.filename == _SCHEMA else b"")
+    return buffer.getvalue()
 
 
 def _begins(archive: zipfile.ZipFile, item: zipfile.ZipInfo, start: bytes) -> bool:

@@ -180,8 +180,7 @@ def test_the_slider_changes_everything(visit, report, data, model):
         assert page.locator(".other").is_visible() is (count != 4)
         layer = model.layers_[count - 1]
         split = page.locator("#split").inner_text()
-        is_shown = layer["split"] == "separated" or count <= 4  # refits find gaps between the four clusters
-        texts = "is separated" if is_shown else "may be overlapping"
+        texts = "is supported by the data" if layer["split"] == "supported" else "is doubtful"
         assert split == "" if count == 1 else f"from {count - 1} to {count} {texts}" in split
         lines = [line.split(",")[:2] for line in saved(page, "#save-labels").splitlines()[1:]]
         assert [int(label) for _, label in lines] == model.cut(count).tolist()

@@ -204,6 +204,18 @@ def test_cards_lead_to_the_map(visit, report):
     assert page.locator("#count").inner_text() == "200 rows selected"
 
 
+def test_a_button_shows_the_rule_for_sql_and_pandas(visit, report):
+    page = visit(report)
+    button, said = page.locator(f"[data-said='{node(page, 1)}']"), page.locator(f"#said-{node(page, 1)}")
+    assert (said.is_visible(), button.get_attribute("aria-expanded")) == (False, "false")
+    button.click()
+    assert (said.is_visible(), button.get_attribute("aria-expanded")) == (True, "true")
+    assert "after WHERE" in said.inner_text()
+    assert said.locator("pre").count() >= 1
+    button.click()
+    assert not said.is_visible()
+
+
 def test_hostile_text_stays_text(visit, report):
     page = visit(report)
     assert page.title() == f"{HOSTILE}: clusters"

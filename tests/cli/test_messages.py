@@ -168,7 +168,7 @@ def test_an_uncertain_number_is_told_once_before_the_result(tmp_path, capsys, rn
     told = capsys.readouterr().err
     number = json.loads((tmp_path / "run" / "run.json").read_text())["result"]["clusters"]
     assert "Warning: The number of clusters is uncertain" in told
-    assert told.count(f"{number} clusters (in ") == 1
+    assert told.count(f"{number} clusters (probability ") == 1
 
 
 def test_where_kmeans_is():

@@ -10,7 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
 from elsewhere import KINDS, every_place
-from jointclust.consensus import remote, views
+from jointclust.consensus import agreement, remote, views
+from jointclust.consensus.agreement import Agreement
 from jointclust.metrics import clustering_accuracy
 from jointclust.rows import Store
 from jointclust.rows.arrays import is_device_array, to_host
@@ -240,3 +241,22 @@ def test_all_rows_are_voted_on(learned_from_some):
     text = jc.JointConsensus(4, random_state=0).fit(X, known_labels=known, groups=groups)
     same(text.labels_[:40], known[:40])
     assert np.unique(text.labels_[[800, 805, 810]]).size == 1
+
+
+def test_votes_of_many_rows_are_counted_part_by_part(monkeypatch):
+    """The codes of all members take many times the room of the rows."""
+    X, _ = jc.datasets.mixture(400, 30, 3, random_state=0)
+    model = jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)
+    before = model.predict(X), model.predict_proba(X), model.confidence(X), model.predict(X, 5)
+    sizes, codes = [], Agreement.codes
+
+    def counted(self, sources, **options):
+        sizes.append(sources[0].rows.shape[0])
+        return codes(self, sources, **options)
+
+    monkeypatch.setattr(Agreement, "codes", counted)
+    monkeypatch.setattr(agreement, "PART", 150)
+    after = model.predict(X), model.predict_proba(X), model.confidence(X), model.predict(X, 5)
+    assert sizes == [150, 150, 100] * 4
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)

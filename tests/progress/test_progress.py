@@ -8,6 +8,7 @@ import pytest
 import jointclust as jc
 from jointclust import progress
 from jointclust.consensus.stages import stage_weights
+from jointclust.default import fit_rows
 from jointclust.progress.bar import Bar
 from jointclust.progress.clock import Clock
 
@@ -70,7 +71,7 @@ def test_no_time_is_said_before_a_tenth_is_done():
 def test_a_fit_tells_all_its_stages_to_their_end(rng, n_rows):
     X = rng.standard_normal((n_rows, 4)) + 6 * rng.randint(3, size=n_rows)[:, None]
     with progress.listening(Recorded()) as clock:
-        jc.cluster(X, random_state=0)
+        fit_rows(jc.JointConsensus(trust=True, random_state=0), X, (2, 6))
     stages = list(dict.fromkeys(stage for stage, _ in clock.advances))
     expected = ["views", "number", "members", "votes", "refits"] + ["rows"] * (n_rows > 10_000)
     assert [stage for stage in stages if stage in expected] == expected

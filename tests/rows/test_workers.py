@@ -120,11 +120,11 @@ class Fragile(jc.LDAKMeans):
 def test_workers_fit_the_members(client, rows, tmp_path, monkeypatch):
     """Ours and given ones; a worker that dies of it takes no fit with it."""
     X = da.from_array(rows, chunks=(500, 20))
-    host = jc.JointConsensus(4, random_state=0).fit(rows)
+    host = jc.JointConsensus(4, trust=True, random_state=0).fit(rows)
     given = [jc.LDAKMeans(4), Fragile(flag=tmp_path / "killed")]
     of_given = jc.JointConsensus(4, members=[jc.LDAKMeans(4), Fragile()], trust=False, random_state=0).fit(rows)
     monkeypatch.setattr("jointclust.rows.threads.each", None)  # a member that is fitted here
-    model = jc.JointConsensus(4, random_state=0).fit(X)
+    model = jc.JointConsensus(4, trust=True, random_state=0).fit(X)
     np.testing.assert_array_equal(model.labels_.compute(), host.labels_)
     assert model.reproducibility_ == host.reproducibility_
     assert all(member.view is model._agreement.panel.projections[0] for member in model.members_[:4])

@@ -140,6 +140,39 @@ def test_no_condition_is_for_nothing(blobs):
                 assert score < 2 / (1 / rule.precision + 1 / rule.coverage)
 
 
+def test_the_data_frame_has_a_row_for_each_cluster_and_feature(table):
+    labels = (table["colour"] == "red").astype(int) + 5
+    explanation = explained(labels, table)
+    frame = explanation.to_frame()
+    assert list(frame.columns) == ["cluster", "name", "feature", "kind", "here", "elsewhere", "effect"]
+    assert len(frame) == 2 * len(explanation.features)
+    one = frame[(frame["feature"] == "size") & (frame["cluster"] == 6)].iloc[0]
+    assert one["here"] == pytest.approx(table["size"][labels == 6].mean())
+    assert one["elsewhere"] == pytest.approx(table["size"][labels == 5].mean())
+    red = frame[frame["feature"] == "colour = red"].set_index("cluster")
+    assert red.loc[6, ["here", "elsewhere"]].tolist() == pytest.approx([1.0, 0.0])
+    assert set(red["kind"]) == {"level"}
+    for cluster in explanation:
+        own = frame[frame["cluster"] == cluster.cluster].set_index("feature")
+        assert set(own["name"]) == {cluster.name}
+        for feature in cluster.features:
+            assert own.loc[feature.name, "effect"] == feature.effect
+
+
+def test_notebooks_and_terminals_get_tables():
+    labels = np.repeat([0, 1], 30)
+    X = labels[:, None] + 0.1 * np.random.RandomState(0).standard_normal((60, 1))
+    explanation = explained(labels, X, ["<script>alert(1)</script>"])
+    page = explanation._repr_html_()
+    assert "<script" not in page
+    assert page.count("<details>") == 2
+    assert page.count("<table>") == 3
+    lines = str(explanation).splitlines()
+    assert lines[0].split() == ["cluster", "rows", "share", "name", "precision", "coverage"]
+    assert [line.split()[:3] for line in lines[1:3]] == [["0", "30", "50.0%"], ["1", "30", "50.0%"]]
+    assert max(map(len, lines[:3])) <= 80
+
+
 def test_features_that_say_the_same_are_one_group():
     rng = np.random.RandomState(0)
     labels = np.repeat([0, 1], 100)
@@ -311,4 +344,4 @@ def test_a_limit_has_few_digits_and_means_the_same(offset):
 
 def test_large_offsets_do_not_hide_a_rule():
     values = 1.6e9 + np.arange(100.0)[:, None]
-    assert str(explained(np.arange(100) > 41, values)[1].rules[0]) == "x0 > 1600000041"
+    assert str(explained(np.arange(100) > 41, values)[1].rules[0]) == "x0 > 1,600,000,041"

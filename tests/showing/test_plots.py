@@ -142,6 +142,66 @@ def test_dendrogram(iris):
         jc.plots.DendrogramDisplay.from_estimator(jc.RobustKMeans(3, random_state=0).fit(iris.data))
 
 
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.RandomState(0)
+    kind = np.repeat([0, 1, 2], 40)
+    frame = pd.DataFrame(
+        {
+            "price": np.choose(kind, [1e5, 5e5, 2e6]) * rng.uniform(0.9, 1.1, 120),
+            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(300 * kind + rng.randint(99, size=120), unit="D"),
+            "town": np.choose(kind, ["old", "new", "new"]),
+            "noise": rng.standard_normal(120),
+        }
+    )
+    frame.loc[::9, "price"] = np.nan
+    return jc.JointConsensus(3, effort="quick", columns="all", random_state=0).fit(frame), frame
+
+
+def test_a_profile_is_what_explain_says(mixed):
+    model, frame = mixed
+    display = drawn(jc.plots.ProfileDisplay.from_estimator(model, frame, n_features=3))
+    explanation = jc.explain(model, frame)
+    table = explanation.to_frame().pivot(index="feature", columns="cluster", values=["effect", "here"])
+    shown = [feature.name for feature in display.features]
+    assert shown == [group[0] for group in explanation.groups[:3]]
+    np.testing.assert_array_equal(display.effects, table["effect"].loc[shown])
+    np.testing.assert_array_equal(display.means, table["here"].loc[shown])
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == shown
+    assert len(display.ax_.texts) == 9
+    single = jc.LDAKMeans(1, random_state=0).fit(frame[["noise"]].to_numpy())
+    with pytest.raises(ValueError, match="nothing to draw"):
+        jc.plots.ProfileDisplay.from_estimator(single, frame[["noise"]].to_numpy())
+    with pytest.raises(ValueError, match="n_features=0"):
+        jc.plots.BoxesDisplay.from_estimator(model, frame, n_features=0)
+
+
+def test_boxes_are_those_of_the_rows(mixed):
+    model, frame = mixed
+    display = drawn(jc.plots.BoxesDisplay.from_estimator(model, frame, n_features=3))
+    by_name = dict(zip([feature.column for feature in display.features], display.axes_, strict=True))
+    assert set(by_name) == {"price", "since", "town"}
+    lines = [line.get_ydata() for line in by_name["price"].lines if line.get_color() == "black"]
+    level_lines = {round(line[0]) for line in lines if len(line) == 2 and line[0] == line[1]}
+    assert {round(value) for value in frame["price"].groupby(model.labels_).median()} <= level_lines
+    bars = [bar.get_height() for bar in by_name["town"].patches]
+    level = next(feature.level for feature in display.features if feature.column == "town")
+    np.testing.assert_allclose(bars, (frame["town"] == level).groupby(model.labels_).mean())
+
+
+def test_all_displays_of_the_default_by_one_call(mixed):
+    model, frame = mixed
+    overview = drawn(jc.plots.OverviewDisplay.from_estimator(model, frame))
+    assert set(overview.displays_) == {"map", "profile", "boxes", "layers", "soft labels"}
+    assert all(display.ax_.get_figure(root=True) is overview.figure_ for display in overview.displays_.values())
+    plain = frame[["noise"]].assign(x=model.labels_)
+    other = jc.plots.OverviewDisplay.from_estimator(jc.LDAKMeans(3, random_state=0).fit(plain), plain)
+    assert set(drawn(other).displays_) == {"map", "profile", "boxes"}
+    # Each by itself is called alike.
+    for name in ("Embedding", "Profile", "Boxes", "Dendrogram", "SoftLabels", "Overview"):
+        drawn(getattr(jc.plots, f"{name}Display").from_estimator(model, frame))
+
+
 def test_categories_and_clusters_on_one_plane():
     table = pd.DataFrame({"drink": ["tea", "milk", "coffee"] * 6, "time": ["late", "noon", "early"] * 6})
     model = jc.CorrespondenceClustering(3, random_state=0).fit(table)

@@ -474,6 +474,20 @@ def test_names_stay_with_their_columns(rng):
     assert Fitted(model, X, given_names=list("abcdef")).names == list("bcdef")
 
 
+def test_clusters_of_an_embedding_have_numbers_or_names_of_texts(rng, tmp_path):
+    y = np.repeat([0, 1, 2], 40)
+    X = rng.standard_normal((3, 40))[y] + 0.3 * rng.standard_normal((120, 40))
+    topics = [["pizza", "cheese", "oven"], ["goal", "league", "coach"], ["vote", "party", "mayor"]]
+    texts = [" ".join([*rng.choice(topics[k], 2, replace=False), "is", "new"]) for k in y]
+    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(X)
+    bare, named = written(tmp_path, model, X), written(tmp_path, model, X, names_from=texts)
+    listed = [re.findall(r'data-name="\d+">([^<]*)<', page[: page.index('id="map"')]) for page in (bare, named)]
+    assert all(name.startswith("cluster") for name in listed[0]), "at every number of clusters"
+    assert {"cluster 0", "cluster 1", "cluster 2"} <= set(listed[0])
+    assert set(map(frozenset, topics)) <= {frozenset(name.split(", ")) for name in listed[1]}
+    assert not re.search(r'class="phrase">x\d', bare), "one coordinate says nothing"
+
+
 def test_splits_of_the_tree_are_those_of_the_layers(blobs, tmp_path):
     X, _ = blobs
     model = jc.JointConsensus(3, random_state=0).fit(X)

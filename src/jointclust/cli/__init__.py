@@ -40,6 +40,7 @@ COMMANDS = {
         "Say how many clusters DATA have: the number whose clusters are expected to be most like the true ones.",
     ),
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
+    "rules": ("rules", "Print the rules that tell the clusters of a RUN: in words, as SQL, or for pandas."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
     "suggest": ("saved", "Choose the rows of a RUN whose class helps most, for someone to fill in."),
 }

@@ -57,6 +57,8 @@ def data_to_fit(voice: Voice, data: str | None, given: dict[str, Any]) -> InputF
     for option in _OF_TABLES:
         if given[option]:
             raise click.UsageError(f"--{option} is for one table, not for --block: leave columns out with --drop.")
+    if given.get("name_by") is not None:
+        raise click.UsageError("--name-by is for one table, not for --block.")
     if given["scale"] != "auto":
         raise click.UsageError("--scale is for one table: with --block each block has the views that suit it.")
     chosen = _Names(given, list(files))

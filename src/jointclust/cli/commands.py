@@ -19,7 +19,7 @@ from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
 from jointclust.cli.exchange import RECORD, claimed_folder, digest_of
 from jointclust.cli.models import Clusters
-from jointclust.cli.reading import InputFile, file_to_fit, known_labels
+from jointclust.cli.reading import InputFile, file_to_fit, known_labels, naming_texts
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import SavedRun, parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
@@ -108,6 +108,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
             among = clusters if isinstance(clusters, int) else models.among(clusters)
             fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), like=before)
             cluster_number, coded, embedding = fit.number, fit.coded, fit.embedding
+            del fit  # and with it the rows in each view, which take more room than all that follows
         else:
             estimator, cluster_number = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None
@@ -116,6 +117,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
         model = cut_model(model, given["cut_into"], X, rows)
     are_images = image_of(source, given)[0] is not None
     computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
+    computed |= {"named_by": naming_texts(source, given)}
     fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
 
@@ -187,6 +189,8 @@ def cut(
         return
     claim_plot(given["plot"], force=given["force"])
     claim_workbook(given.get("xlsx", False))
+    if given["name_by"] is None:
+        context.params["name_by"] = given["name_by"] = before.get("name_by")
     source = data_to_fit(voice, path, before | given)
     X, recorded = source.table.data, saved.record.get("input", {}).get("sha256")
     if recorded is not None and recorded != source.sha256:
@@ -205,7 +209,9 @@ def cut(
     context.with_resource(claimed_folder(folder, force=given["force"]))
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
-    fitted = Fitted(model, X, source.table.names, numbered=are_images, are_known=recorded is not None)
+    naming = naming_texts(source, before | given)
+    is_known = recorded is not None
+    fitted = Fitted(model, X, source.table.names, numbered=are_images, named_by=naming, are_known=is_known)
     finish(Outcome(voice, folder, source, fitted, context, messages))
 
 
@@ -302,7 +308,7 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     model = preparing.joined(steps, search.best_estimator_, names)
     are_images = image_of(source, given)[0] is not None
-    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at}
+    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at, "named_by": naming_texts(source, given)}
     fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}

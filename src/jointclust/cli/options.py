@@ -245,6 +245,11 @@ results = together(
         show_default=True,
         help="Refits on halves of the rows that say whether each cluster is found again (the consensus has its own).",
     ),
+    click.option(
+        "--name-by",
+        metavar="NAME",
+        help="Name the clusters by the words of this column, which is not clustered: for embeddings of texts.",
+    ),
     click.option("--xlsx", is_flag=True, help="Write results.xlsx, too: sheets of labels, clusters and a summary."),
     click.option(
         "--report-megabytes",

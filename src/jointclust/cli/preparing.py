@@ -202,7 +202,8 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
         one.takes_others_ = True
     first = model.steps[0][1] if steps else model
     if names is not None:
-        first.feature_names_in_ = np.asarray(names, dtype=object)
+        # Objects take far more room in files than text of one width.
+        first.feature_names_in_ = np.asarray(names, dtype=object if len(names) <= _NAMED else str)
     return model
 
 

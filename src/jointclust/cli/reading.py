@@ -22,6 +22,7 @@ from jointclust.cli.errors import spelled
 from jointclust.cli.repeated import describe_copies, describe_total
 from jointclust.cli.writing import read_cells
 from jointclust.estimators.known import says_nothing
+from jointclust.exceptions import Message, Setting
 from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
 from jointclust.readers._table import no_such_column
 from jointclust.views.usage import RELATED
@@ -76,7 +77,7 @@ def read_data(
     reading["missing"] = "refuse" if reading.get("missing", "refuse") == "refuse" else "keep"
     reading["categories"] = "keep" if reading.get("categories") == "auto" else reading.get("categories", "refuse")
     kind = given["format"] or kind_of(data)
-    with _as_file(data, kind) as file:
+    with _as_file(data, kind) as file, _shown_as_asked(given):
         size = file.stat().st_size if file.is_file() else None
         with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
             table = _read(file, kind, remembered, reading | {"progress": progress})
@@ -115,8 +116,24 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
             raise click.UsageError(f"--text-column is the only feature: leave out {others}.")
         reading |= {"text_column": text, "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
     if "show" in given:
-        reading |= {"show": options.names_of(given["show"]) or (), "carry": True}
+        reading |= {"show": _shown(given), "carry": True}
     return reading
+
+
+def _shown(given: dict[str, Any]) -> list[str]:
+    """Columns that are not clustered, but shown with the rows; the one that names clusters is."""
+    names = options.names_of(given.get("show", ())) or []
+    return list(dict.fromkeys([*names, *([given["name_by"]] if _is_named_beside(given) else [])]))
+
+
+def _is_named_beside(given: dict[str, Any]) -> bool:
+    """Whether clusters are named by a column that is not clustered; texts that are name their clusters anyway."""
+    return given.get("name_by") is not None and given["name_by"] != given["text_column"]
+
+
+def naming_texts(source: InputFile, given: dict[str, Any]) -> NDArray[Any] | None:
+    """The texts that clusters are named by, if a column of them is named."""
+    return source.table.beside[given["name_by"]] if _is_named_beside(given) else None
 
 
 def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
@@ -130,6 +147,19 @@ def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]
             return table
         note = f"There is no column {remembered!r}, which named the rows of the fit: they are counted from 0."
         return replace(table, notes=[*table.notes, note])
+
+
+@contextmanager
+def _shown_as_asked(given: dict[str, Any]) -> Iterator[None]:
+    """Errors of a column that is shown since clusters are named by it speak of the option that names it."""
+    try:
+        yield
+    except ReadError as error:
+        if _is_named_beside(given) and not given.get("show") and isinstance(error.args[0], Message):
+            text, settings = error.args[0].text, error.args[0].settings
+            own = [Setting("name_by") if setting == Setting("show") else setting for setting in settings]
+            error.args = (Message(text, *own),)
+        raise
 
 
 @contextmanager
@@ -159,7 +189,7 @@ def identities(table: Table) -> NDArray:
 def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
     """One file of data to be fitted, with its columns by name; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
-    spared = [*named_features(source, given), *(options.names_of(given.get("show", ())) or ())]
+    spared = [*named_features(source, given), *_shown(given)]
     text, missing = given["text_column"], given["missing"]
     table = preparing.arranged(source.table, text_column=text, missing=missing, spared=spared)
     if of_copies:

@@ -36,6 +36,7 @@ from jointclust.selection.stability import stability_of_clusters
 from jointclust.showing.alternatives import alternatives
 from jointclust.showing.fitted import Fitted, first_preparation, steady_word
 from jointclust.showing.plots import EmbeddingDisplay
+from jointclust.showing.queries import any_of
 from jointclust.types import Float, Labels
 from jointclust.views.blocks import PreparedBlocks, in_block
 from jointclust.views.kinds import Description
@@ -59,6 +60,8 @@ _LOOKED_AT, _MAPPED, _OTHERS, _LESS = (4_000, 100), 5_500, 23, 0.25
 _DOTS = 5000
 # Rules and features of a cluster in a cell of the table, at the most; the JSON has all.
 _RULES, _FEATURES = 2, 5
+# Columns of the table in which rules can be used elsewhere, and the word between several.
+_LANGUAGES = {"sql": "OR", "query": "or"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +263,7 @@ def _write(run: Outcome, stability: Float | None, folder: Path) -> list[str]:
     clusters = clusters_of(fitted, table, stability)
     ids, tried = identities(table), run.tried
     cells = {name: [_cell(name, one[name]) for one in clusters] for name in clusters[0]}
+    cells |= {key: [_said(one["rules"], key, word) for one in clusters] for key, word in _LANGUAGES.items()}
     writers: dict[str, Callable[[Path], None]] = {
         "labels.csv": lambda path: write_table(path, label_columns(fitted, table) | shown_columns(run), raw=raw),
         "clusters.csv": lambda path: write_table(path, cells, raw=raw),
@@ -539,6 +543,11 @@ def _cell(name: str, value: Any) -> object:
     if name == "features":
         return "; ".join(f"{one['name']} ({one['effect']:+.2g})" for one in value[:_FEATURES])
     return "; ".join(value) if name in ("typical", "least_typical") else "" if value is None else value
+
+
+def _said(rules: list[dict[str, Any]], language: str, word: str) -> str:
+    """The rules of a cluster that its cell has, in another language; empty where that cannot say them."""
+    return any_of([one[language] for one in rules[:_RULES]], word)
 
 
 def evaluation(table: Table, labels: Labels) -> dict[str, float]:

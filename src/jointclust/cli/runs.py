@@ -46,7 +46,7 @@ _OBJECTS = (
     lambda value: isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()),
 )
 _OF_FILES = ("format", "encoding", "delimiter", "decimal", "dates", "missing", "categories")
-_OF_COLUMNS = ("id_column", "label_column", "known_column", "text_column", "known_rows", "data")
+_OF_COLUMNS = ("id_column", "label_column", "known_column", "text_column", "known_rows", "data", "name_by")
 # What is used of a record, and what it has to be where it is there.
 _RECORDED: dict[str, dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "parameters": {

@@ -21,6 +21,8 @@ from jointclust.rows.arrays import is_device_array, like, namespace, whole_numbe
 from jointclust.types import Array, Float, Labels
 
 _T = TypeVar("_T")
+# Rows whose codes are held at a time.
+PART = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +204,9 @@ class Agreement:
 
     def judge_rows(self, sources: list[ViewRows], reject_below: float = 0.0) -> Float:
         """The same of rows in each view."""
+        return in_parts(lambda part: self._judged(part, reject_below), sources)
+
+    def _judged(self, sources: list[ViewRows], reject_below: float) -> Float:
         codes, scores = self.codes(sources, scored=True)
         votes = self.soft_labels(codes)
         labels, confidence = self.labels(votes, scores, reject_below), self.scale.confidence(votes, scores)
@@ -223,6 +228,15 @@ class Agreement:
         overrides = None if self.overrides is None else placed(self.overrides, numbers, n_clusters, 0.0)
         votes = [placed(table, numbers, n_clusters, 0.0) for table in self.votes]
         return replace(self, votes=votes, overrides=overrides, scale=self.scale.renumbered(numbers, n_clusters))
+
+
+def in_parts(function: Callable[[list[ViewRows]], Any], sources: list[ViewRows]) -> Any:
+    """A function of rows in each view, part by part where they are many: their codes take more room than the rows."""
+    rows = sources[0].rows
+    if is_device_array(rows) or rows.shape[0] <= PART:
+        return function(sources)
+    starts = range(0, rows.shape[0], PART)
+    return joined([function([one.block(slice(start, start + PART)) for one in sources]) for start in starts])
 
 
 def most_voted(votes: Float) -> Labels:

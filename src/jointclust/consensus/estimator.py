@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust import progress
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
-from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.agreement import Agreement, in_parts
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
 from jointclust.consensus.judged import (
@@ -942,16 +942,22 @@ def _judged(agreement: Agreement, X: Any, reject_below: float) -> Float:
 
 
 def _probabilities(agreement: Agreement, X: Any) -> Float:
-    return agreement.soft_labels(agreement.codes(_sources(agreement, X))[0])
+    return in_parts(lambda part: agreement.soft_labels(agreement.codes(part)[0]), _sources(agreement, X))
 
 
 def _labels(agreement: Agreement, X: Any, reject_below: float) -> Labels:
-    codes, scores = agreement.codes(_sources(agreement, X), scored=reject_below > 0)
-    return agreement.labels(agreement.soft_labels(codes), scores, reject_below)
+    def of_part(part: list[ViewRows]) -> Labels:
+        codes, scores = agreement.codes(part, scored=reject_below > 0)
+        return agreement.labels(agreement.soft_labels(codes), scores, reject_below)
+
+    return in_parts(of_part, _sources(agreement, X))
 
 
 def _layer_labels(agreement: Agreement, X: Any, tree: Tree, label_of_leaf: Labels) -> Labels:
-    return label_of_leaf[leaves_of(agreement, tree, to_host(agreement.codes(_sources(agreement, X))[0]))]
+    def of_part(part: list[ViewRows]) -> Labels:
+        return leaves_of(agreement, tree, to_host(agreement.codes(part)[0]))
+
+    return label_of_leaf[in_parts(of_part, _sources(agreement, X))]
 
 
 def _embed(agreement: Agreement, X: Any) -> Float:

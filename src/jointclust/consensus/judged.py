@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Agreement, most_voted
@@ -14,7 +15,7 @@ from jointclust.consensus.evidence import counted_together
 from jointclust.consensus.tree import Tree, leaves_of
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
-from jointclust.judge.evidence import MEASURES, MOST_ROWS, Evidence
+from jointclust.judge.evidence import MEASURES, MOST_ROWS, Evidence, compared, some_columns
 from jointclust.judge.judge import features_of_clusters, logit, the_judge
 from jointclust.judge.number import (
     FEWEST_ROWS,
@@ -29,7 +30,7 @@ from jointclust.judge.number import (
 from jointclust.numerics.graph import distinct_rows
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
-from jointclust.rows.arrays import rows_at, to_host
+from jointclust.rows.arrays import columns_at, rows_at, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
 
@@ -125,7 +126,14 @@ def seen_in(viewed: ViewedData, sample: NDArray[np.intp]) -> Seen | None:
     views = [first[order], *(leading_directions(one)[order] for one in varied[1:])]
     rows = varied[0].present[order]
     weights = None if viewed.weights is None else to_host(viewed.weights).astype(np.float64)[numbers[rows]]
-    return Seen(Evidence.of(views, weights), rows)
+    return Seen(Evidence.of(views, weights, _columns_of(varied[0], rows[compared(rows.size)])), rows)
+
+
+def _columns_of(coordinates: Coordinates, rows: NDArray[np.intp]) -> Float:
+    """Some rows in some of the columns of their view."""
+    X = rows_at(coordinates.rows.X, rows)
+    X = columns_at(X, some_columns(X.shape[1]))
+    return (X.toarray() if sp.issparse(X) else to_host(X)).astype(np.float64)
 
 
 def counted_in(

@@ -68,7 +68,7 @@ class RowsAsGiven(TakesRows):
         if reset and rows.shape[0]:
             ends = [rows.min(axis=0), rows.max(axis=0)]
             ends = [end.toarray().ravel() for end in ends] if sp.issparse(rows) else ends
-            check_sizes(*ends, getattr(self, "feature_names_in_", range(rows.shape[1])), IN_SINGLE)
+            check_sizes(ends[0], ends[1], getattr(self, "feature_names_in_", range(rows.shape[1])), IN_SINGLE)
         return rows
 
     def coded(self, X: Any) -> Coded:
@@ -467,7 +467,7 @@ def _fitted_preparations(
         if not isinstance(view, str):
             weighted = has_fit_parameter(view, "sample_weight")
             preparations.append(clone(view).fit(X, **({"sample_weight": sample_weight} if weighted else {})))
-        elif base is None:
+        elif base is None or coded is None:
             base = Preparation(view, columns)
             n_samples, gaps = (None, False) if sample_of is None else (sample_of.n_samples, sample_of.has_gaps)
             coded, looked_at = base.fit_encode(X, sample_weight, n_samples, others_have_gaps=gaps)

@@ -21,6 +21,8 @@ from jointclust.types import Float, Labels
 
 # Rows that are measured; directions of all views together; the share of the variance that these keep.
 MOST_ROWS, _DIRECTIONS, _VARIANCE = 800, 40, 0.95
+# Rows, and columns, that are compared with rows without clusters.
+_NULL_ROWS, _NULL_COLUMNS = 400, 500
 # A value farther from the median of its direction than so many usual deviations counts as so far.
 _FARTHEST = 6.0
 # Neighbours in the graph; resolutions at which communities are counted, and that of the small ones that are joined.
@@ -43,9 +45,12 @@ GLOBAL = (
     "log effective directions",
     "repeated rows",
     *(f"log communities {one}" for one in RESOLUTIONS),
-    *(f"communities beyond the null {one}" for one in RESOLUTIONS),
-    "modularity beyond the null",
     "modularity",
+    "modularity of some rows",
+    "modularity beyond Gaussian rows",
+    "modularity beyond independent columns",
+    "communities beyond Gaussian rows",
+    "communities beyond independent columns",
     "heavy tails",
 )
 MEASURES = (
@@ -188,17 +193,23 @@ class Evidence:
         Their weights.
     views : tuple of arrays of shape (n_rows, n_directions)
         The rows in each view, if there are several.
+    columns : array of shape (n_some, n_columns) or None
+        Some of the rows in the columns of the first view.
     """
 
     Z: Float
     weights: Float | None = None
     views: tuple[Float, ...] = ()
+    columns: Float | None = None
     _numbers: dict[int, _OfNumber] = field(default_factory=dict)
     _measured: dict[int, Float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, views: list[Float], weights: Float | None = None) -> Evidence:
-        """The evidence in views, each a matrix of the same rows, which all count the same."""
+    def of(cls, views: list[Float], weights: Float | None = None, columns: Float | None = None) -> Evidence:
+        """The evidence in views, each a matrix of the same rows, which all count the same.
+
+        ``columns`` are the rows of :meth:`compared` as they are in the first view.
+        """
         parts = [_limited(Z - Z.mean(axis=0)) for Z in views]
         parts = [Z / max(np.sqrt(Z.var(axis=0).sum()), _LEAST) for Z in parts]
         Z = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
@@ -210,7 +221,7 @@ class Evidence:
         if weights is not None and np.ptp(weights) <= 1e-12 * max(float(weights.max()), _LEAST):
             weights = None
         own = tuple(part[:, :_DIRECTIONS] for part in parts) if len(parts) > 1 else ()
-        return cls(Z, None if weights is None else weights / weights.mean(), own)
+        return cls(Z, None if weights is None else weights / weights.mean(), own, columns)
 
     @property
     def n_rows(self) -> int:
@@ -252,24 +263,33 @@ class Evidence:
         return community_tree(self.graph, _FINE)
 
     @cached_property
-    def _null(self) -> Float:
-        """Gaussian rows of the same covariance: no clusters."""
-        return np.random.RandomState(1).standard_normal(self.Z.shape) * self.Z.std(axis=0)
-
-    @cached_property
     def _null_part(self) -> _Part:
-        Z = self._null[: max(self.n_rows // 2, 2)]
+        """Gaussian rows of the same covariance: no clusters."""
+        shape = max(self.n_rows // 2, 2), self.Z.shape[1]
+        Z = np.random.RandomState(1).standard_normal(shape) * self.Z.std(axis=0)
         return _Part(Z - Z.mean(axis=0), None)
+
+    def _beyond_nulls(self) -> list[float]:
+        """How clear the communities of some rows are, beyond those of rows without clusters.
+
+        These are Gaussian rows of the same covariance, and rows with the same columns, each in an order of its own.
+        """
+        rng = np.random.RandomState(2)
+        some = self.Z[compared(self.n_rows)]
+        clear, count = _clearness(some)
+        nulls = [rng.standard_normal(some.shape) * some.std(axis=0)]
+        if self.columns is not None:
+            order = rng.random_sample(self.columns.shape).argsort(axis=0)
+            nulls.append(_leading(np.take_along_axis(self.columns, order, axis=0)))
+        found = [_clearness(one) for one in nulls]
+        found = [found[0], found[-1]]
+        return [clear, *(clear - one for one, _ in found), *(np.log(count / other) for _, other in found)]
 
     @cached_property
     def of_data(self) -> Float:
         """What the rows are, whatever the partition: :data:`GLOBAL`."""
         variances = self.Z.var(axis=0)
-        graph, found = _graph(self._null), self._communities
-        of_null = [communities(graph, resolution) for resolution in RESOLUTIONS]
-        counts = np.array([_count(one) for one in of_null])
-        middle = len(RESOLUTIONS) // 2
-        clear, usual = (_modularity(*pair) for pair in ((self.graph, found[middle]), (graph, of_null[middle])))
+        middle = self._communities[len(RESOLUTIONS) // 2]
         distinct = len(np.unique(np.round(self.Z, 9), axis=0))
         deviations = self.Z / np.maximum(np.sqrt(variances), _LEAST)
         tails = np.average(np.mean(deviations**4, axis=0), weights=variances + _LEAST)
@@ -280,9 +300,8 @@ class Evidence:
                 np.log(variances.sum() ** 2 / np.sum(variances**2)),
                 1 - distinct / self.n_rows,
                 *np.log(self._counts),
-                *(np.log(self._counts) - np.log(counts)),
-                clear - usual,
-                clear,
+                _modularity(self.graph, middle),
+                *self._beyond_nulls(),
                 np.log(tails),
             ]
         )
@@ -398,6 +417,36 @@ class Evidence:
                 np.mean(gains),
             ]
         )
+
+
+def compared(n_rows: int) -> NDArray[np.intp]:
+    """The rows that are compared with rows without clusters."""
+    if n_rows <= _NULL_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(3).choice(n_rows, _NULL_ROWS, replace=False))
+
+
+def some_columns(n_columns: int) -> NDArray[np.intp]:
+    """The columns whose values are put in other orders."""
+    if n_columns <= _NULL_COLUMNS:
+        return np.arange(n_columns)
+    return np.sort(np.random.RandomState(4).choice(n_columns, _NULL_COLUMNS, replace=False))
+
+
+def _leading(X: Float) -> Float:
+    """Rows in their leading principal directions."""
+    X = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(X.T @ X) if X.shape[1] <= len(X) else _wide(X)
+    values = np.maximum(values[::-1], 0.0)
+    kept = int(np.searchsorted(np.cumsum(values), _VARIANCE * values.sum())) + 1
+    return X @ vectors[:, ::-1][:, : min(kept, _DIRECTIONS)]
+
+
+def _clearness(Z: Float) -> tuple[float, int]:
+    """The modularity of the communities of rows, and their number."""
+    graph = _graph(Z)
+    labels = communities(graph, RESOLUTIONS[len(RESOLUTIONS) // 2])
+    return _modularity(graph, labels), _count(labels)
 
 
 def own_spreads(Z: Float, labels: Labels, k: int) -> Labels:

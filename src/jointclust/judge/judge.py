@@ -25,8 +25,8 @@ PROBES = (2, 3, 5, 8)
 _STEP = 0.26
 # Numbers within this factor of each other are about the same.
 ABOUT = 1.5
-# Scores that differ by this are apart.
-SHARP = 0.05
+# Scores that differ by this are apart; the choice has learned ``exp(-d / SOFT)`` of what a number loses, d.
+SHARP, SOFT = 0.05, 0.1
 
 
 class Trees(NamedTuple):
@@ -141,6 +141,14 @@ def terms_of_rows(ratio: Float, clusters: Float, agreement: float) -> tuple[Floa
     return sure, clusters[:, 0], clusters[:, 1], clusters[:, 2], ratio, ratio * sure
 
 
+def scores_of(choice: Float, level: float) -> Float:
+    """The predicted agreement of numbers: that of the best, less what the choice says that the others lose."""
+    lost = SOFT * np.log(np.clip(choice, 0.01, 1.0))
+    # Beyond the limits of the logarithm the order goes on, by next to nothing.
+    scores = max(level, 0.01) + lost - lost.max() + 1e-6 * (choice - choice.max())
+    return np.clip(scores, 0.0, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Judge:
     """Trees and weights as they were learned, applied to measures.
@@ -148,7 +156,7 @@ class Judge:
     Attributes
     ----------
     choice : Trees
-        By how much the agreement of a number is less than that of the best.
+        How near the agreement of a number is to that of the best: see :func:`scores_of`.
     level : Trees
         The agreement of the candidate of a number.
     partition : Trees
@@ -179,9 +187,8 @@ class Judge:
 
     def scores(self, features: Float) -> Float:
         """The predicted agreement of each number with the truth, from :func:`features_of_numbers`."""
-        worse = self.choice(features)
-        best = int(worse.argmax())
-        return np.clip(self.level(features[best][None])[0] + worse - worse[best], 0.0, 1.0)
+        choice = self.choice(features)
+        return scores_of(choice, float(self.level(features[int(choice.argmax())][None])[0]))
 
     def confidence(self, scores: Float, numbers: NDArray[np.intp], best: int, anything: float) -> float:
         """The probability that a number is within a factor of 1.5."""

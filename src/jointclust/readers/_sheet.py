@@ -40,8 +40,10 @@ from jointclust.views.written import (
     readings,
 )
 
-# Rows that decide which columns hold numbers.
-SAMPLE = 1000
+# Rows that decide which columns hold numbers: so many, and fewer of very many columns.
+SAMPLE, _CELLS, _FEWEST = 1000, 2**21, 20
+# Columns from which on the reader by hand takes less memory than one that keeps each column apart.
+_VERY_MANY = 2**14
 # A few words among numbers are errors in the data; more make a column that is kept one of text.
 _FEW = 0.1
 # Numbers that take as much memory as a cell of text.
@@ -115,7 +117,8 @@ class Sheet:
         self.gaps: dict[str, None] = {}
         self.date_orders: dict[str, str] = {}
         with closing(source.rows()) as rows:
-            self.sample = list(islice(rows, SAMPLE))
+            most = max(_FEWEST, min(SAMPLE, _CELLS // len(self.names)))
+            self.sample = list(islice(rows, most))
         if not self.sample:
             raise ReadError(f"{self.path} holds column names and no rows.")
         if guessed:
@@ -301,7 +304,7 @@ class Sheet:
             self.source.most = min(self.source.most, n_bytes * room)
         # Where gaps are refused, an empty cell is an error, which the careful reader explains.
         gaps, parsed = ["", *self.gaps] if self.options.missing == "keep" else [], None
-        if not self.signs and self.numerals.grouped is None:
+        if len(self.names) < _VERY_MANY and not self.signs and self.numerals.grouped is None:
             parsed = self.source.fast(numeric, text, gaps, self.numerals.decimal)
         matrix, kept = parsed or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
@@ -319,6 +322,7 @@ class Sheet:
         else:
             data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
+        self.sample.clear()
         known: dict[str, Any] = {"notes": self.notes, "place": self._row_place, "date_orders": self.date_orders}
         return Table(data, names, **beside, **known, signs=signs, beside=shown)
 

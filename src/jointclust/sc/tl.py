@@ -219,6 +219,8 @@ def _names(adata: Any, rows: Any, model: JointConsensus) -> list[str]:
     is_genes = rows.shape[1] == adata.n_vars
     names = map(str, adata.var_names) if is_genes else (f"x{place}" for place in range(rows.shape[1]))
     features = Features(rows, [Feature(name) for name in names], rows.shape[1], are_counts=is_genes)
+    if not features.can_name:
+        return [f"cluster {number}" for number in range(model.n_clusters)]
     groups = [frozenset([number]) for number in range(model.n_clusters)]
     outside = np.where(model.labels_ < 0, model.n_clusters, model.labels_)
     return group_names(features, outside, groups)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from jointclust import progress
-from jointclust.showing.features import Features, some_of_each
+from jointclust.showing.features import Feature, Features, some_of_each
 from jointclust.showing.layout import plane_of_centers
 from jointclust.showing.names import class_weights, group_names, word_shares
-from jointclust.showing.profile import Profile, profile
+from jointclust.showing.profile import Contrast, Profile, profile
+from jointclust.showing.queries import as_query, as_sql
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Float, Labels
 
@@ -27,6 +29,13 @@ MOST_ROWS, FEWEST_OF_A_CLUSTER = 10_000, 50
 _COMPARED, _SHOWN = 40, 8
 # Least effect of a feature that sets a cluster apart; least rank correlation of two features that say the same.
 _SMALL_EFFECT, _ALIKE = 0.2, 0.9
+# Why clusters have no names.
+_NUMBERED = (
+    "a coordinate of an embedding says nothing alone, so clusters have numbers: names_from, a text for each row, "
+    "gives names"
+)
+# Letters of a name in a table, and features that say the same that it lists.
+_LETTERS, _ALIKE_SHOWN = 36, 3
 # The least weight of a word that is shown, beside that of the first.
 _LEAST_WORD = 0.15
 
@@ -43,11 +52,25 @@ class Rule:
         Share of the rows that fulfil them that are in the cluster.
     coverage : float
         Share of the cluster's rows that fulfil them.
+    sql : str or None
+        The same conditions for SQL, after ``WHERE``: a row is in the result if it fulfils them here, so that an empty
+        cell, and what the model takes as one (-999, blank text), fulfils none. None where the columns of a table
+        cannot say it: of words, of numbers that are written as text, of several blocks.
+    query : str or None
+        The same for ``DataFrame.query``; None, too, where pandas has no way to write a name.
     """
 
     conditions: list[Condition]
     precision: float
     coverage: float
+
+    @property
+    def sql(self) -> str | None:
+        return as_sql(self.conditions)
+
+    @property
+    def query(self) -> str | None:
+        return as_query(self.conditions)
 
     def __str__(self) -> str:
         return " and ".join(str(condition) for condition in self.conditions)
@@ -81,9 +104,37 @@ class SetApart:
     alike: list[str]
     kind: str
 
+    @property
+    def cells(self) -> list[str]:
+        """The effect, and what there is of it here and elsewhere: means in units of the column, or shares."""
+        return [f"{self.effect:+.1f}", *(_amount(value, self.kind) for value in (self.mean, self.rest))]
+
     def __str__(self) -> str:
-        here, elsewhere = (shown(value, self.kind, 4) for value in (self.mean, self.rest))
-        return f"{self.effect:+5.1f}  {here} here, {elsewhere} elsewhere"
+        effect, here, elsewhere = self.cells
+        return f"{effect:>5}  {here} here, {elsewhere} elsewhere"
+
+
+def _amount(value: float, kind: str) -> str:
+    """A mean in the units of its column; that of a level is the share of rows that have it."""
+    return f"{value:.0%}" if kind == "level" else shown(value, kind, 4)
+
+
+def _as_others(alike: Sequence[str]) -> str:
+    """The names of some features that say the same."""
+    listed = ", ".join(map(_cut, alike[:_ALIKE_SHOWN]))
+    return f"as {listed}{', ...' if len(alike) > _ALIKE_SHOWN else ''}" if alike else ""
+
+
+def _cut(text: str) -> str:
+    """The beginning of a long name."""
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1].rstrip()}…"
+
+
+def _aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
+    """Lines of a table, each column to its side."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(f"{cell:{side}{n}}" for cell, side, n in zip(row, sides, widths, strict=True)) for row in rows)
+    return [line.rstrip() for line in lines]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +168,8 @@ class ClusterExplanation:
     typical: list[int]
 
     def __str__(self) -> str:
-        rows = "row" if self.size == 1 else "rows"
-        lines = [f"Cluster {self.cluster}: {self.name}, {self.size:,} {rows} ({self.share:.1%})"]
+        what = "row" if self.size == 1 else "rows"
+        lines = [f"Cluster {self.cluster}: {self.name}, {self.size:,} {what} ({self.share:.1%})"]
         shown = [str(rule) for rule in self.rules]
         width = max(map(len, shown), default=0)
         for number, (text, rule) in enumerate(zip(shown, self.rules, strict=True)):
@@ -128,11 +179,9 @@ class ClusterExplanation:
             )
         if not self.rules:
             lines.append("  no short rule")
-        width = max((len(feature.name) for feature in self.features), default=0)
-        for feature in self.features:
-            more = ", ..." if len(feature.alike) > 5 else ""
-            alike = f"  (as {', '.join(feature.alike[:5])}{more})" if feature.alike else ""
-            lines.append(f"  {feature.name:<{width}}  {feature}{alike}")
+        head = ["set apart by", "effect", "here", "elsewhere", ""]
+        rows = [[_cut(one.name), *one.cells, _as_others(one.alike)] for one in self.features]
+        lines += [f"  {line}" for line in _aligned([head, *rows], "<>>><")] if rows else []
         lines.append(f"  typical rows: {', '.join(map(str, self.typical))}")
         return "\n".join(lines)
 
@@ -152,11 +201,17 @@ class Explanation:
         those that set any cluster apart most: the strongest first in each, and the group of the strongest first.
     notes : list of str
         What was looked at, and what left out.
+    features : list of Feature
+        All that was looked at: columns, levels of categories, or words.
+    contrast : Contrast
+        For each cluster and feature ``means`` in the cluster, in the ``rest`` of the rows, and the ``effects``.
     """
 
     clusters: list[ClusterExplanation]
     groups: list[list[str]]
     notes: list[str]
+    features: list[Feature]
+    contrast: Contrast
 
     def __iter__(self) -> Iterator[ClusterExplanation]:
         return iter(self.clusters)
@@ -168,9 +223,61 @@ class Explanation:
         return self.clusters[index]
 
     def __str__(self) -> str:
-        return "\n\n".join([*map(str, self.clusters), *(["\n".join(self.notes)] if self.notes else [])])
+        parts = ["\n".join(_aligned([_HEAD, *map(_line, self.clusters)], ">>><>>")), *map(str, self.clusters)]
+        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks: a table of the clusters, each of which opens."""
+        parts = [_html_table(_HEAD, map(_line, self.clusters))]
+        for one in self.clusters:
+            shares = [f"precision {rule.precision:.0%}, coverage {rule.coverage:.0%}" for rule in one.rules]
+            said = [f"{escape(str(rule))} <small>({how})</small>" for rule, how in zip(one.rules, shares, strict=True)]
+            rules = "".join(f"<li>{text}</li>" for text in said or ["no short rule"])
+            rows = ([feature.name, *feature.cells, _as_others(feature.alike)] for feature in one.features)
+            table = _html_table(["set apart by", "effect", "here", "elsewhere", ""], rows) if one.features else ""
+            typical = f"<p>typical rows: {', '.join(map(str, one.typical))}</p>"
+            title = f"<summary><b>{one.cluster}: {escape(one.name)}</b></summary>"
+            parts.append(f"<details>{title}<ul>{rules}</ul>{table}{typical}</details>")
+        parts += [f"<p><small>{escape(note)}</small></p>" for note in self.notes]
+        return "".join(parts)
+
+    def to_frame(self) -> Any:
+        """One row for each cluster and feature, as a data frame of pandas.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns ``cluster``, ``name`` (of the cluster), ``feature``, ``kind`` ("number", "date", "level" or "word"),
+            ``here`` and ``elsewhere`` (means in the cluster and in all other rows; of a level the share of rows that
+            have it, of a date days since 1970) and ``effect`` (Cohen's d).
+
+        Examples
+        --------
+        >>> import jointclust as jc
+        >>> wine = jc.datasets.load("wine")
+        >>> model = jc.LDAKMeans(3, random_state=0).fit(wine.data)
+        >>> frame = jc.explain(model, wine.data).to_frame()
+        >>> frame.shape, list(frame.columns[2:])
+        ((39, 7), ['feature', 'kind', 'here', 'elsewhere', 'effect'])
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame() needs pandas: pip install pandas. to_dict() does without.") from error
+        n_clusters, n_features = self.contrast.means.shape
+        return pd.DataFrame(
+            {
+                "cluster": np.repeat([one.cluster for one in self.clusters], n_features),
+                "name": np.repeat(np.array([one.name for one in self.clusters], dtype=object), n_features),
+                "feature": [one.name for one in self.features] * n_clusters,
+                "kind": [one.kind for one in self.features] * n_clusters,
+                "here": self.contrast.means.ravel(),
+                "elsewhere": self.contrast.rest.ravel(),
+                "effect": self.contrast.effects.ravel(),
+            }
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The same as dicts, lists, text and numbers, which JSON can hold.
@@ -188,32 +295,55 @@ class Explanation:
         return {"clusters": clusters, "groups": self.groups, "notes": self.notes}
 
 
+# What is said of each cluster in one line, and of its first rule.
+_HEAD = ["cluster", "rows", "share", "name", "precision", "coverage"]
+
+
+def _line(one: ClusterExplanation) -> list[str]:
+    """A cluster in the table of all."""
+    rule = [f"{share:.0%}" for first in one.rules[:1] for share in (first.precision, first.coverage)]
+    return [str(one.cluster), f"{one.size:,}", f"{one.share:.1%}", _cut(one.name), *(rule or ["", ""])]
+
+
+def _html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{''.join(f'<th>{escape(name)}</th>' for name in head)}</tr>{cells}</table>"
+
+
 def _plain(rule: Rule) -> dict[str, object]:
     conditions = []
     for one in rule.conditions:
         above, up_to = (limit if np.isfinite(limit) else None for limit in (one.above, one.up_to))
         conditions.append({"text": str(one), "feature": one.feature.name, "above": above, "up_to": up_to})
-    return {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage, "conditions": conditions}
+    said = {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage}
+    return {**said, "conditions": conditions, "sql": rule.sql, "query": rule.query}
 
 
 def explained(
-    features: Features, of_rows: Labels, places: NDArray | None, given: Mapping[int, str] | None = None
+    features: Features,
+    of_rows: Labels,
+    places: NDArray | None,
+    given: Mapping[int, str] | None = None,
+    naming: Features | None = None,
 ) -> Explanation:
     """What makes each cluster, from features and labels of the rows.
 
     Rows near the clusters' centers in ``places`` are typical; without them the plane through the centers is used.
-    ``given`` are names that clusters have already.
+    ``given`` are names that clusters have already, ``naming`` the features that others are named by, if not by these.
     """
     names = np.unique(of_rows[of_rows >= 0])
     # Rows in no cluster (below 0) have one number more.
     labels = np.where(of_rows >= 0, np.searchsorted(names, of_rows), names.size).astype(np.int32)
-    known = {k: given[name] for k, name in enumerate(names.tolist()) if given is not None and name in given}
-    called = group_names(features, labels, [frozenset([k]) for k in range(names.size)], known)
+    numbered = [] if (naming or features).can_name else names.tolist()
+    known = {name: f"cluster {name}" for name in numbered} | dict(given or {})
+    known = {k: known[name] for k, name in enumerate(names.tolist()) if name in known}
+    called = group_names(naming or features, labels, [frozenset([k]) for k in range(names.size)], known)
     member = np.eye(names.size, int(labels.max()) + 1, dtype=bool)
     explanation = explained_groups(features, labels, member, called, places, _BEST, stage="clusters")
     clusters = [replace(one, cluster=int(name)) for one, name in zip(explanation, names, strict=True)]
     n_outside = np.count_nonzero(labels == names.size)
     notes = explanation.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
+    notes += [] if (naming or features).can_name else [_NUMBERED]
     return replace(explanation, clusters=clusters, notes=notes)
 
 
@@ -263,9 +393,9 @@ def explained_groups(
         )
         progress.advance(stage, k + 1 + len(names) / 4, 1.25 * len(names))  # a fifth of it came before the first
     notes = [f"from a sample of {rows.size:,} of {leaves.size:,} rows"] if rows.size < leaves.size else []
-    return Explanation(
-        clusters, [[features.of[index].name for index in group] for group in groups], features.notes + notes
-    )
+    named = [[features.of[index].name for index in group] for group in groups]
+    contrast = Contrast(facts.means, facts.rest, facts.effects)
+    return Explanation(clusters, named, features.notes + notes, features.of, contrast)
 
 
 # -- the rows -----------------------------------------------------------------------------------------------------

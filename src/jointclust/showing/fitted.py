@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows import fingerprint, host_block
 from jointclust.rows.arrays import to_host
 from jointclust.showing.explain import Explanation, explained
-from jointclust.showing.features import Features, at_hand, features_in, features_in_blocks
+from jointclust.showing.features import Features, at_hand, features_in, features_in_blocks, words_of_rows
 from jointclust.showing.layout import Direction, directions, neighbour_map, plane_of_centers
 from jointclust.showing.names import group_names
 from jointclust.showing.profile import Profile, profile
@@ -103,11 +103,14 @@ class Fitted:
     embedded: Any = None
     explained: Explanation | None = None  # an explanation that was computed before
     looked_at: Described | None = None  # the columns that a step before the clusterer looked at
+    named_by: Any = None  # texts of the rows, or the column of X that has them: clusters are named by their words
     numbered: bool = False  # whether names of clusters are numbers, as for images, whose pixels mean little
     are_known: bool = False  # whether it is known that these are the rows of the fit, and need not be found out
+    given: Any = field(init=False, default=None)  # X with the columns that the fit has left aside
 
     def __post_init__(self) -> None:
         first = first_preparation(self.model)
+        object.__setattr__(self, "given", self.X)
         if first is not None:  # a file may have columns that the fit has left aside
             object.__setattr__(self, "X", first.own_columns(self.X))
 
@@ -322,14 +325,26 @@ class Fitted:
         if self.explained is not None:
             return self.explained
         features, labels = self.features, self.labels  # in this order: wrong columns are told before predict meets them
-        numbers = range(int(labels.max()) + 1) if self.numbered else ()
+        numbers = range(int(labels.max()) + 1) if self.is_numbered else ()
         known = {cluster: f"cluster {cluster}" for cluster in numbers}
         known |= dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
-        return explained(features, labels, self.places, known | dict(given_names(self.clusterer)))
+        return explained(features, labels, self.places, known | dict(given_names(self.clusterer)), self.naming)
 
     def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:
         """What makes each cluster of given labels; names of classes, or kept names, can be given for some."""
-        return explained(self.features, labels, self.places, known)
+        return explained(self.features, labels, self.places, known, self.naming)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether names of clusters are numbers, since their features say little one by one."""
+        return self.numbered or not self.naming.can_name
+
+    @cached_property
+    def naming(self) -> Features:
+        """What clusters are named by: their features, or the words of a text for each row."""
+        if self.named_by is None:
+            return self.features
+        return words_of_rows(self.named_by, self.given, self.labels.size)
 
     @property
     def places(self) -> NDArray[Any] | None:
@@ -396,7 +411,7 @@ class Fitted:
             own = frozenset(leaf for leaf, label in pairs if label == one.cluster)
             is_node = own in groups and all(label == one.cluster for leaf, label in pairs if leaf in own)
             given |= {groups.index(own): one.name} if is_node else {}
-        names = group_names(self.features, leaves, groups, given)
+        names = group_names(self.naming, leaves, groups, given)
         progress.advance("names", 1)
         return NamedTree(linkage, leaves, names)
 
@@ -439,13 +454,20 @@ def at_layer(model: Any, n_clusters: int, X: Any, prepared: Any = None) -> Any:
 
 
 def explain(
-    model: Estimator, X: Any, feature_names: Sequence[str] | None = None, n_clusters: int | None = None
+    model: Estimator,
+    X: Any,
+    feature_names: Sequence[str] | None = None,
+    n_clusters: int | None = None,
+    *,
+    names_from: str | Sequence[str] | None = None,
 ) -> Explanation:
     """What makes each cluster: a name, its size, short rules, the features that set it apart, and typical rows.
 
     The name is made of the conditions on columns that tell the cluster from all other rows best ("basket > 200, app");
-    of documents and counts, of the words or genes that it has more often (class-based tf-idf, in which what all
-    clusters have weighs nothing). No two clusters have the same.
+    of documents and counts, of the words or genes that it has more often (class-based tf-idf, in which what most
+    clusters have weighs nothing). No two clusters have the same. A name that is true of less than 80% of its cluster,
+    or of more than 20% of the other rows, says so: "mostly app". Coordinates of an embedding say nothing one by one:
+    without ``names_from`` such clusters have numbers.
 
     A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
     are in the cluster, ``coverage`` the share of the cluster that fulfils it. It is the best of the nodes of shallow
@@ -467,6 +489,8 @@ def explain(
         Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
     n_clusters : int, default=None
         Number of clusters of the layer of a consensus to explain (see ``JointConsensus.cut``); X are its training rows.
+    names_from : str or sequence of str, default=None
+        A text for each row, or the column of X that has them: the clusters are named by their words. For embeddings.
 
     Returns
     -------
@@ -491,5 +515,5 @@ def explain(
     """
     check_is_fitted(model)
     X = at_hand(X)
-    fitted = Fitted(model, X, feature_names)
+    fitted = Fitted(model, X, feature_names, named_by=names_from)
     return fitted.explanation if n_clusters is None else fitted.explained_by(layer_of(fitted, n_clusters))

@@ -1,13 +1,13 @@
 """Short names of groups of rows, of what sets each apart: "basket > 200, app", or the words that tell it.
 
-Limits are chosen by the F-score, words by a class-based tf-idf in which a word that is as frequent elsewhere weighs
-nothing.
+A name is true of most of its rows and of few others, or says that it is not: "mostly app". Limits are chosen by the
+F-score, words by a class-based tf-idf; a word that most groups have about as often says nothing, in any language.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -30,8 +30,20 @@ _PARTS, _MOST_PARTS = 2, 4
 _GAIN, _LEAST_GAIN, _LOSS = 0.05, 0.005, 0.02
 # What it costs to say what a group is not.
 _SHYNESS = 0.03
+# Shares of a group's rows that a name is true of, and with what it says less at least; the share of others at the most.
+_TRUE, _MOSTLY, _FEW_OTHERS = 0.8, 0.5, 0.2
+# What the first of these is above the last at the least: else it is no news.
+_LEAST_CONTRAST = 0.2
+# Beyond the first of these, which some rows are left to show.
+_SURELY_TRUE = 0.82
+# What a name that is true of few enough may lose in the F-score against one that is not.
+_OF_TRUTH = 0.1
 # Words of a name, and those to choose from where others have the same; the least weight beside that of the first.
-_WORDS, _MOST_WORDS, _LEAST_WEIGHT = 3, 6, 0.3
+_WORDS, _TRUE_WORDS, _MOST_WORDS, _LEAST_WEIGHT = 3, 5, 8, 0.3
+# A word that half of the other groups have this often, beside the group itself, says nothing.
+_COMMON = 0.5
+# The score of what is true of too few rows; that of a place between equal values is less.
+_FALSE = -0.5
 # Letters after which two words are forms of one.
 _STEM = 5
 # Letters of the two levels of a column, up to which they say little without it.
@@ -54,7 +66,7 @@ def group_names(
     sizes = np.bincount(leaves)
     weights = (sizes / np.maximum(np.bincount(leaves[rows], minlength=sizes.size), 1))[leaves[rows]]
     is_inside = np.array([[leaf in group for leaf in range(sizes.size)] for group in groups], dtype=bool)
-    parts = _words if features.are_counts else _conditions
+    parts = _words if features.are_counts or features.are_items else _conditions
     names = parts(features, rows, leaves[rows], weights, is_inside.reshape(len(groups), sizes.size))
     return _unique(groups, names, given or {})
 
@@ -78,14 +90,17 @@ def class_weights(inside: Float, elsewhere: Float) -> Float:
 def word_shares(values: Any, labels: Labels, n_groups: int, weights: Float) -> tuple[Float, Float]:
     """Share of each group's rows that have each word, or more of a feature than the average, and the groups' sizes."""
     member = sp.csr_array((weights, (labels, np.arange(labels.size))), shape=(n_groups, labels.size))
-    if sp.issparse(values):
-        present = sp.csr_array(values > 0, dtype=float)
-        has = (member @ present).toarray()
-    else:
-        has = member @ (values > np.average(values, axis=0, weights=weights)).astype(float)
+    present = values > _without(values, weights)
+    has = member @ (sp.csr_array(present, dtype=float) if sp.issparse(values) else present.astype(float))
+    has = has.toarray() if sp.issparse(has) else has
     # A word that all rows of a small group have may be there by chance.
     sizes = np.asarray(member.sum(axis=1)).ravel() + 1.0
     return has / sizes[:, None], sizes
+
+
+def _without(values: Any, weights: Float) -> Any:
+    """What a row without a word has of it at the most: none, or the average of what all rows have something of."""
+    return 0 if sp.issparse(values) else np.average(np.nan_to_num(values), axis=0, weights=weights)
 
 
 def _unique(groups: Sequence[Group], candidates: Sequence[list[str]], given: Mapping[int, str]) -> list[str]:
@@ -120,26 +135,51 @@ def _words(
     features: Features, rows: NDArray[np.intp], own: Labels, weights: Float, is_inside: NDArray[np.bool_]
 ) -> list[list[str]]:
     """Names of the words that weigh most."""
-    shares, sizes = word_shares(features.values[rows], own, is_inside.shape[1], weights)
+    values = features.values[rows]
+    shares, sizes = word_shares(values, own, is_inside.shape[1], weights)
+    least = np.broadcast_to(_without(values, weights), len(features.of))
     words = []
     for member in is_inside:
         inside, elsewhere = (sizes[part] @ shares[part] / max(sizes[part].sum(), 1.0) for part in (member, ~member))
-        weighed = class_weights(inside, elsewhere)
+        weighed = np.where(_is_common(inside, shares[~member]), 0.0, class_weights(inside, elsewhere))
         order = np.argsort(-weighed, kind="stable")[: 4 * _MOST_WORDS]
         order = order[weighed[order] >= max(_LEAST_WEIGHT * weighed.max(initial=0.0), 1e-9)]
-        texts = [features.of[index].column for index in order]
-        words.append(_grown(_different(texts)[:_MOST_WORDS], _WORDS))
+        order = order[_different([features.of[index].column for index in order])][:_MOST_WORDS]
+        texts = [_brief(features.of[index].column) for index in order]
+        true_of = _true_of_some(features.columns(order, rows), least[order], weights, member[own])
+        n_needed = next((n for n, share in enumerate(true_of, 1) if n >= _WORDS and share >= _TRUE), _WORDS)
+        names = _grown(texts, n_needed if n_needed <= _TRUE_WORDS else _WORDS)
+        hedges = [_hedge(true_of[min(name.count(", "), len(true_of) - 1)], 0.0) for name in names]
+        words.append([hedge + name for hedge, name in zip(hedges, names, strict=True)])
     return words
 
 
-def _different(words: Sequence[str]) -> list[str]:
-    """The words without other forms of those before them."""
-    kept: list[str] = []
-    for word in words:
-        stem = word[:_STEM].casefold()
-        if len(word) < _STEM or word[-1].isdigit() or not any(one[:_STEM].casefold() == stem for one in kept):
-            kept.append(word)
+def _is_common(inside: Float, others: Float) -> NDArray[np.bool_]:
+    """Which words at least half of the other leaves have nearly as often as a group, with the shares of each."""
+    if len(others) == 0:
+        return np.zeros(inside.size, dtype=bool)
+    return np.quantile(others, 0.5, axis=0, method="lower") >= _COMMON * inside
+
+
+def _true_of_some(values: Float, least: Float, weights: Float, member: NDArray[np.bool_]) -> list[float]:
+    """The share of a group's rows that have any of the first words, for each number of them."""
+    has_any = np.logical_or.accumulate(values[member] > least, axis=1)
+    return (weights[member] @ has_any / max(float(weights[member].sum()), 1e-12)).tolist()
+
+
+def _different(words: Sequence[str]) -> list[int]:
+    """Places of the words that are no other forms of those before them."""
+    kept: list[int] = []
+    for place, word in enumerate(words):
+        stems = {words[one][:_STEM].casefold() for one in kept}
+        if len(word) < _STEM or word[-1].isdigit() or word[:_STEM].casefold() not in stems:
+            kept.append(place)
     return kept
+
+
+def _hedge(true_of: float, others: float) -> str:
+    """What a name begins with that is true of too few of its rows, or of too many others."""
+    return "" if true_of >= _TRUE and others <= _FEW_OTHERS else "mostly " if true_of >= _MOSTLY else "partly "
 
 
 def _grown(parts: Sequence[str], preferred: int) -> list[str]:
@@ -160,19 +200,45 @@ def _conditions(
     effects = contrast(sums.of_groups(is_inside), sums.total(), shift).effects
     spoken = _Spoken.of(features.of)
     shy = np.array([one.kind == "level" and one.other is None for one in features.of], dtype=bool)
-    search = _Splits(values, weights, shy)
+    search = _Splits(values, weights, shy, np.array([one.kind == "date" for one in features.of], dtype=bool))
     conditions = []
     for member, effect in zip(is_inside, effects, strict=True):
-        tried = np.argsort(-np.abs(effect), kind="stable")[:_TRIED]
-        tried = tried[np.abs(effect[tried]) > 0]
-        scored = search.path(member[own], tried) if tried.size and not member.all() else []
-        n_needed = max(sum(1 for _, gain in scored if gain >= _GAIN), 1)
-        grown = [joined([side for side, _ in scored[:n]], features.of) for n in range(1, len(scored) + 1)]
-        names = [", ".join(map(spoken.text, one.values())) for one in grown]
-        conditions.append([name for name in names[min(n_needed, _PARTS) - 1 :] if name] if scored else [])
-        if member.all():
-            conditions[-1] = ["all rows"]
+        tried = np.argsort(-np.abs(effect), kind="stable")
+        tried = tried[(np.abs(effect[tried]) > 0) & ~features.coordinates[tried]][:_TRIED]
+        names = ["all rows"] if member.all() else _told(search, spoken, member[own], tried, features.of)
+        conditions.append(names)
     return conditions
+
+
+def _told(
+    search: _Splits, spoken: _Spoken, member: NDArray[np.bool_], tried: NDArray[np.intp], of: Sequence[Feature]
+) -> list[str]:
+    """Names by conditions, the best first: by those that are true of most rows, unless others tell far more."""
+    found = [search.path(member, tried, least) for least in (_SURELY_TRUE, 0.0)] if tried.size else []
+    paths = [[one for one in path if one.true_of >= max(_MOSTLY, one.others + _LEAST_CONTRAST)] for path in found]
+    names = list[str]()
+    best = [max((one.score for one in path[:_PARTS]), default=0.0) for path in paths]
+    if paths and best[0] < best[1] - _OF_TRUTH:
+        paths.reverse()
+    for path in paths:
+        n_needed = max(sum(1 for one in path if one.gain >= _GAIN), 1)
+        grown = path[min(n_needed, _PARTS) - 1 :]
+        # A third part may make true what two say too loosely.
+        third = next((n for n, one in enumerate(grown) if len(one.sides) <= _PARTS + 1 and not _hedge(*one[-2:])), 0)
+        for one in [*grown[third:], *grown[:third]]:
+            parts = map(spoken.text, joined(one.sides, of).values())
+            names.append(_hedge(one.true_of, one.others) + ", ".join(parts))
+    return list(dict.fromkeys(names))
+
+
+class _Told(NamedTuple):
+    """Comparisons that all hold, their F-score and what the last gains; shares of the group's rows and of others."""
+
+    sides: list[Side]
+    score: float
+    gain: float
+    true_of: float
+    others: float
 
 
 class _Splits:
@@ -181,36 +247,51 @@ class _Splits:
     To have a level says more than not to have it; columns of levels are ``shy``.
     """
 
-    def __init__(self, values: Float, weights: Float, shy: NDArray[np.bool_]):
-        self.values, self.weights, self.shy = values, weights, shy
+    def __init__(self, values: Float, weights: Float, shy: NDArray[np.bool_], dates: NDArray[np.bool_]):
+        self.values, self.weights, self.shy, self.dates = values, weights, shy, dates
         self._orders: dict[int, NDArray[np.intp]] = {}
 
-    def path(self, member: NDArray[np.bool_], tried: NDArray[np.intp]) -> list[tuple[Side, float]]:
-        """Comparisons that all hold, as long as one more gains something in the F-score, and what each gains.
+    def path(self, member: NDArray[np.bool_], tried: NDArray[np.intp], least: float) -> list[_Told]:
+        """Comparisons that all hold, as long as one more gains something in the F-score, one by one.
 
-        The first ones are looked for again in the light of each other.
+        They are true of the ``least`` share of the members. The first ones are looked for again in the light of each
+        other.
         """
         total = float(self.weights[member].sum())
         alone = 2.0 * total / (float(self.weights.sum()) + total)
-        sides, scores = list[Side](), [alone]
+        sides, told, reached = list[Side](), list[_Told](), alone
         while len(sides) < _MOST_PARTS:
-            side, best = self._best(member, sides, total, tried)
-            if best < scores[-1] + _LEAST_GAIN:
+            side, best = self._best(member, sides, least * total, tried)
+            if best < reached + _LEAST_GAIN:
                 break
-            sides, scores = [*sides, side], [*scores, best]
+            sides = [*sides, side]
             if len(sides) == _PARTS:
                 for place in range(_PARTS):
                     others = sides[:place] + sides[place + 1 :]
-                    side, best = self._best(member, others, total, tried)
-                    if best > scores[-1]:
-                        sides[place], scores[-1] = side, best
-        return list(zip(sides, np.diff(scores).tolist(), strict=True))
+                    side, again = self._best(member, others, least * total, tried)
+                    if again > best:
+                        sides[place], best = side, again
+            told.append(self._told(sides, member, best, best - reached))
+            reached = best
+        return told
+
+    def _told(self, sides: list[Side], member: NDArray[np.bool_], score: float, gain: float) -> _Told:
+        held = self._held(sides)
+        shares = [
+            float(self.weights[held & part].sum() / max(self.weights[part].sum(), 1e-12)) for part in (member, ~member)
+        ]
+        return _Told(list(sides), score, gain, *shares)
+
+    def _held(self, sides: Sequence[Side]) -> NDArray[np.bool_]:
+        """Which rows fulfil all of some comparisons."""
+        every = np.ones(len(self.values), dtype=bool)
+        return np.logical_and.reduce([every, *(one.holds(self.values) for one in sides)])
 
     def _best(
-        self, member: NDArray[np.bool_], others: Sequence[Side], total: float, tried: NDArray[np.intp]
+        self, member: NDArray[np.bool_], others: Sequence[Side], least: float, tried: NDArray[np.intp]
     ) -> tuple[Side, float]:
-        """The comparison that is best beside others, and the F-score of all."""
-        held = np.logical_and.reduce([np.ones(member.size, dtype=bool), *(one.holds(self.values) for one in others)])
+        """The comparison that is best beside others, of those that the ``least`` weight fulfils, and the F-score."""
+        total, held = float(self.weights[member].sum()), self._held(others)
         for column in tried:
             if column not in self._orders:
                 self._orders[int(column)] = np.argsort(self.values[:, column], kind="stable")  # gaps come last
@@ -223,23 +304,27 @@ class _Splits:
         is_limit[:-1] = ordered[1:] > ordered[:-1]
         inside_last, all_last = (np.where(last >= 0, sums[last, ends], 0.0) for sums in (inside, all_))
         rest = np.maximum(all_last - all_, 0.0)  # beyond the last value are gaps
-        below = np.where(is_limit, 2.0 * inside / (all_ + total) - _SHYNESS * self.shy[tried], -1.0)
-        above = np.where(is_limit, 2.0 * (inside_last - inside) / (rest + total), -1.0)
+        within = inside_last - inside
+        below = 2.0 * inside / (all_ + total) - _SHYNESS * self.shy[tried]
+        below = np.where(is_limit, np.where(inside >= least, below, _FALSE), -1.0)
+        above = np.where(is_limit, np.where(within >= least, 2.0 * within / (rest + total), _FALSE), -1.0)
         is_above = above.max() >= below.max()
         scores = above if is_above else below
         place, at = (int(index) for index in np.unravel_index(scores.argmax(), scores.shape))
-        limit = _simple_limit(ordered[:, at], scores[:, at], place)
+        limit = _simple_limit(ordered[:, at], scores[:, at], place, bool(self.dates[tried[at]]))
         return Side(int(tried[at]), is_above, limit), float(scores[place, at])
 
 
-def _simple_limit(ordered: Float, scores: Float, best: int) -> float:
+def _simple_limit(ordered: Float, scores: Float, best: int, is_date: bool) -> float:
     """A limit of few digits that is nearly as good as the best, in the middle of those that are as good.
 
-    ``scores`` are those of limits after each of the ordered values; below 0 between equal values.
+    Of dates it is the end of a year or month.
+
+    ``scores`` are those of limits after each of the ordered values; -1 between equal values.
     """
 
     def reach(least: float) -> tuple[float, float]:
-        good = (scores >= least) | (scores < 0.0)
+        good = (scores >= least) | (scores == -1.0)
         first, last = best, best
         while first > 0 and good[first - 1]:
             first -= 1
@@ -247,7 +332,21 @@ def _simple_limit(ordered: Float, scores: Float, best: int) -> float:
             last += 1
         return float(ordered[first]), float(ordered[last + 1])
 
-    return shortest(*reach(scores[best] - _LOSS), reach(scores[best] - 1e-9))
+    wide, near = reach(scores[best] - _LOSS), reach(scores[best] - 1e-9)
+    return _end_of_time(*wide, near) if is_date else shortest(*wide, near)
+
+
+def _end_of_time(low: float, high: float, near: tuple[float, float]) -> float:
+    """The last day of a year, else of a month, else a day from ``low`` to below ``high``, nearest to a middle."""
+    middle = near[0] + (near[1] - near[0]) / 2
+    first, last = (np.datetime64("1970-01-01") + np.timedelta64(int(np.ceil(day)), "D") for day in (low, high))
+    for unit in ("Y", "M"):
+        starts = np.arange(first.astype(f"M8[{unit}]"), last.astype(f"M8[{unit}]") + 2).astype("M8[D]")
+        ends = (starts - np.datetime64("1970-01-01")).astype(float) - 1.0
+        ends = ends[(ends >= low) & (ends < high)]
+        if ends.size:
+            return float(ends[np.abs(ends - middle).argmin()])
+    return shortest(low, high, near)
 
 
 class _Spoken(NamedTuple):
@@ -288,7 +387,27 @@ class _Spoken(NamedTuple):
         return f"{brief.column} = {_brief(level)}" if level in self.ambiguous else _brief(level)
 
 
-def _brief_columns(names: Iterable[str]) -> dict[str, str]:
+def _brief_columns(names: Collection[str]) -> dict[str, str]:
+    """Columns without the words that most long ones have, else by their beginning, their end or both."""
+    long = [name.split() for name in names if len(name) > _LETTERS]
+    times = Counter(word for words in long for word in set(words))
+    common = {word for word, number in times.items() if number >= max(2.0, len(long) / 2)}
+    own = {name: _without_common(name, common) for name in names}
+    alike = Counter(own.values())
+    by_ends = _by_ends(names)
+    return {name: one if len(one) <= _LETTERS and alike[one] == 1 else by_ends[name] for name, one in own.items()}
+
+
+def _without_common(name: str, common: Collection[str]) -> str:
+    """A name with dots for the words that most long ones have, if it is long, too, or made of them."""
+    words = ["…" if word in common else word for word in name.split()]
+    if len(name) <= _LETTERS and 2 * words.count("…") < len(words):
+        return " ".join(name.split())
+    kept = [word for place, word in enumerate(words) if word != "…" or words[place - 1 : place] != ["…"]]
+    return " ".join(kept) if set(kept) - {"…"} else name
+
+
+def _by_ends(names: Collection[str]) -> dict[str, str]:
     """Columns by their beginning or, of questions that begin alike, by their end or by both."""
     ends = Counter(map(_brief, names)), Counter(_brief(name[::-1])[::-1] for name in names)
     brief = {}

@@ -17,6 +17,10 @@ _DEPTH, _RULES = 3, 3
 # What fewer conditions may cost, and what one more rule has to gain, in the F-score.
 _COST, _GAIN = 0.01, 0.05
 
+# Numbers from here on have separators (years are below it), up to so many digits.
+_SEPARATED, _LONGEST = 10_000, 15
+_EPOCH = np.datetime64("1970-01-01", "s")
+
 Held = NDArray[np.bool_]
 
 
@@ -29,7 +33,8 @@ class Condition:
     feature : Feature
         Of which column, and what kind of one.
     above, up_to : float
-        Its limits, either of which may be infinite; of levels, 0 and 1 stand for no and yes.
+        Its limits, either of which may be infinite; of levels, 0 and 1 stand for no and yes. Without limits any cell
+        fulfils it that is not empty.
     """
 
     feature: Feature
@@ -41,8 +46,10 @@ class Condition:
         return (values > self.above) & (values <= self.up_to)
 
     def __str__(self) -> str:
-        name, kind, level, other = self.feature
+        name, kind, level, other = self.feature[:4]
         is_above, is_below = np.isfinite(self.above), np.isfinite(self.up_to)
+        if not is_above and not is_below and kind != "word":
+            return f"{name} is known"
         if kind == "level" and (is_above or other is None):
             return f"{name} {'=' if is_above else '≠'} {level}"
         if kind == "level":
@@ -66,10 +73,24 @@ class Condition:
 def shown(value: float, kind: str, digits: int = 15) -> str:
     """A value in the units of its column; dates as such."""
     if kind != "date" or not np.isfinite(value):
-        return f"{value:.{digits}g}"
-    when = np.datetime64("1970-01-01", "s") + np.timedelta64(round(value * 86400), "s")
+        return _number(value, digits)
+    when = _EPOCH + np.timedelta64(round(value * 86400), "s")
     is_whole = value == round(value) or digits < 5
     return str(when.astype("datetime64[D]") if is_whole else when)
+
+
+def _number(value: float, digits: int) -> str:
+    """A number with separators where it is long; in powers of ten where it has more digits than can be read."""
+    rounded = float(f"{value:.{digits}g}")
+    if not _SEPARATED <= abs(rounded) < 10.0**_LONGEST:
+        return f"{rounded:.{digits}g}"
+    whole, point, rest = f"{abs(rounded):.15g}".partition(".")
+    return f"{'-' * (rounded < 0)}{int(whole):,}{point}{rest}"
+
+
+def moment(since: np.timedelta64) -> str:
+    """A moment since 1970 as databases write it, with parts of a second where it has them."""
+    return str((_EPOCH + since).astype("datetime64[us]")).replace("T", " ").removesuffix(".000000")
 
 
 class Side(NamedTuple):

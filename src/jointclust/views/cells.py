@@ -75,6 +75,13 @@ class Cells:
         return isinstance(value, str) and self.reading.is_gap(value)
 
     @property
+    def marks(self) -> list[str]:
+        """Different cells of text that are taken as gaps, as they are written."""
+        if self.values.dtype.kind != "O":
+            return []
+        return [value for value, gap in zip(self.values, self._gaps, strict=True) if gap and value is not None]
+
+    @property
     def gap_words(self) -> dict[str, int]:
         """Words that are taken as gaps, and how many cells have them."""
         if self.values.dtype.kind != "O" or self.codes is None:
@@ -234,7 +241,7 @@ def _plain_values(values: NDArray, name: str) -> NDArray:
         return values
     plain = np.empty(len(values), dtype=object)
     known = (bool(value) if isinstance(value, np.bool_) else value for value in values.tolist())
-    plain[:] = [None if _is_missing(value) else value for value in known]
+    plain[:] = [None if is_missing(value) else value for value in known]
     return _of_one_type(plain, name)
 
 
@@ -287,7 +294,7 @@ def _date(value: Any) -> np.datetime64:
     return np.datetime64(value, "us")
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, NaN, NaT or NA; a comparison with NA has no truth value."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 

@@ -224,7 +224,7 @@ def numbers_in(column: Any, name: object, unit: str | None = None) -> Float:
     return numbers if unit is None else in_unit(numbers, cells.unit, unit, str(name))
 
 
-def check_sizes(lowest: Float, highest: Float, names: Sequence[object], limits: tuple[float, float]) -> None:
+def check_sizes(lowest: Float, highest: Float, names: Any, limits: tuple[float, float]) -> None:
     """Refuse columns of numbers, given by their ends, whose squares cannot be added up.
 
     Columns may be small beside others that are not, as long as double precision holds their squares.
@@ -244,7 +244,8 @@ def check_sizes(lowest: Float, highest: Float, names: Sequence[object], limits: 
 
 def ends_of(columns: Sequence[Float]) -> tuple[Float, Float]:
     """The least and the largest number of each column."""
-    return tuple(np.array([end.reduce(column) for column in columns]) for end in (np.fmin, np.fmax))
+    lowest, highest = (np.array([end.reduce(column) for column in columns]) for end in (np.fmin, np.fmax))
+    return lowest, highest
 
 
 def facts_of(cells: Cells, positions: NDArray | None) -> Facts:

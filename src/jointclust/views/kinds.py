@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -101,6 +102,19 @@ class Description:
     # Of each block, by name.
     _parts: dict[str, Description] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The reasons of very many columns as one text: files hold one large part in less memory than many."""
+        usage: Any = self._usage
+        if usage is None or len(usage.why) <= _LISTED:
+            return self.__dict__
+        return self.__dict__ | {"_usage": usage._replace(why=json.dumps(usage.why))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        usage: Any = state.get("_usage")
+        if usage is not None and isinstance(usage.why, str):
+            state = state | {"_usage": usage._replace(why=json.loads(usage.why))}
+        self.__dict__.update(state)
+
     @property
     def columns(self) -> list[Column]:
         """What each column holds, and whether it is used."""
@@ -151,8 +165,12 @@ class Description:
 
     def without_sentinels(self, values: Float, position: int) -> Float:
         """Numbers of the column at a position, NaN where one stands for a gap."""
-        marks = [value for where, value in self._sentinels if where == position]
+        marks = self.sentinels_of(position)
         return np.where(np.isin(values, marks), np.nan, values) if marks else values
+
+    def sentinels_of(self, position: int) -> tuple[float, ...]:
+        """Numbers of the column at a position that stand for gaps."""
+        return tuple(value for where, value in self._sentinels if where == position)
 
     @property
     def has_gaps(self) -> bool:
@@ -389,7 +407,8 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
 
 def _of_sparse(A: sp.csr_array, n_samples: int, reasons: list[str]) -> Description:
     if A.nnz:
-        check_sizes(*(end.toarray().ravel() for end in (A.min(axis=0), A.max(axis=0))), range(A.shape[1]), IN_SINGLE)
+        lowest, highest = (end.toarray().ravel() for end in (A.min(axis=0), A.max(axis=0)))
+        check_sizes(lowest, highest, range(A.shape[1]), IN_SINGLE)
     verdict, spread = kind_of_sparse(A), np.sqrt(mean_variance_axis(A, axis=0)[1])
     kinds = np.where(spread > 0, "count" if verdict.kind == "counts" else "number", "constant")
     verdict = verdict._replace(reasons=verdict.reasons + reasons)
@@ -432,8 +451,8 @@ def _of_columns(
             _as_wanted(column) if str(name) in set(map(str, columns)) else column
             for column, name in zip(facts, names, strict=True)
         ]
-    measured = [index for index, column in enumerate(facts) if column.numbers is not None]
-    check_sizes(*ends_of([facts[index].numbers for index in measured]), names[measured], IN_SINGLE)
+    measured = {str(name): one.numbers for name, one in zip(names, facts, strict=True) if one.numbers is not None}
+    check_sizes(*ends_of(list(measured.values())), list(measured), IN_SINGLE)
     usage, verdict, A = _use(facts, names, columns)
     kinds = np.array([column.kind for column in facts])
     # What is true or false is 1 or 0, however it is written.

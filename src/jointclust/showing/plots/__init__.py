@@ -11,6 +11,7 @@ from jointclust.showing.plots._curves import (
     TradeOffPathDisplay,
 )
 from jointclust.showing.plots._plane import PlaneDisplay
+from jointclust.showing.plots._profiles import BoxesDisplay, OverviewDisplay, ProfileDisplay
 from jointclust.showing.plots._rows import (
     BiplotDisplay,
     CategoriesDisplay,
@@ -21,11 +22,14 @@ from jointclust.showing.plots._rows import (
 
 __all__ = [
     "BiplotDisplay",
+    "BoxesDisplay",
     "CategoriesDisplay",
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ObjectiveDisplay",
+    "OverviewDisplay",
     "PlaneDisplay",
+    "ProfileDisplay",
     "PrototypesDisplay",
     "ScoresDisplay",
     "SoftLabelsDisplay",

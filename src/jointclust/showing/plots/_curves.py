@@ -53,13 +53,15 @@ class ObjectiveDisplay(Display):
         self.history, self.name = history, name
 
     @classmethod
-    def from_estimator(cls, estimator: Predictor, *, ax: Axes | None = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Predictor, X: Any = None, *, ax: Axes | None = None, **options: Any) -> Self:
         """Draw the objective of a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator
             One that iterates.
+        X : array-like or data frame, default=None
+            Not needed, and here so that all displays are called alike.
         ax : matplotlib axes, default=None
             Where to draw.
         **options
@@ -288,7 +290,13 @@ class DendrogramDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Predictor, *, n_clusters: int | None = None, ax: Axes | None = None, **options: Any
+        cls,
+        estimator: Predictor,
+        X: Any = None,
+        *,
+        n_clusters: int | None = None,
+        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the layers of a fitted consensus.
 
@@ -296,6 +304,8 @@ class DendrogramDisplay(Display):
         ----------
         estimator : JointConsensus, or a pipeline that ends in one
             Fitted.
+        X : array-like or data frame, default=None
+            Not needed, and here so that all displays are called alike.
         n_clusters : int, optional
             Of the layer whose clusters are the leaves; the finest one if not given.
         ax : matplotlib axes, default=None

@@ -380,7 +380,13 @@ class SoftLabelsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Predictor, *, labels: ArrayLike | None = None, ax: Axes | None = None, **options: Any
+        cls,
+        estimator: Predictor,
+        X: Any = None,
+        *,
+        labels: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the soft labels of a fitted estimator.
 
@@ -388,6 +394,8 @@ class SoftLabelsDisplay(Display):
         ----------
         estimator : estimator
             One with ``soft_labels_``.
+        X : array-like or data frame, default=None
+            Not needed, and here so that all displays are called alike.
         labels : array-like of shape (n_samples,), default=None
             What to sort the rows by; None takes the clusters.
         ax : matplotlib axes, default=None

@@ -65,6 +65,7 @@ def write_report(
     shown: Mapping[str, ArrayLike] | None = None,
     carried: Mapping[str, ArrayLike] | None = None,
     text_name: str = "text",
+    names_from: str | Sequence[str] | None = None,
 ) -> None:
     """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
 
@@ -122,6 +123,8 @@ def write_report(
         without being named.
     text_name : str, default="text"
         What the texts are called, where rows are documents.
+    names_from : str or sequence of str, default=None
+        A text for each row, or the column of X that has them: the clusters are named by their words. For embeddings.
 
     Examples
     --------
@@ -140,7 +143,7 @@ def write_report(
         is_of_columns = feature_names is not None and len(feature_names) == np.shape(X)[-1]
         places = None if coordinates is None else np.asarray(coordinates)
         names = feature_names if is_of_columns else None
-        fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
+        fitted = Fitted(model, X, names, feature_names, places, explained=explanation, named_by=names_from)
     n_rows, n_clusters = fitted.labels.size, int(fitted.labels.max()) + 1
     shares = fitted.found if stability is None else np.asarray(stability, dtype=float)
     if stability is None and shares is not None:
@@ -281,7 +284,7 @@ def show(model: Predictor, X: ArrayLike, *, height: int = 800, **options: Any) -
     height : int, default=800
         Of the frame, in pixels.
     **options
-        Of :func:`write_report`: ``classes``, ``ids``, ``image_shape``, ...
+        Of :func:`write_report`: ``classes``, ``ids``, ``names_from``, ``image_shape``, ...
 
     Returns
     -------

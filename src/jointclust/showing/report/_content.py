@@ -239,9 +239,9 @@ class Content:
 
     @cached_property
     def names(self) -> list[str]:
-        """The name of each node; clusters of images, whose pixels say little one by one, have numbers unless named."""
+        """The name of each node; clusters of features that say little one by one have numbers unless named."""
         layers = self.layers
-        if self.image is None:
+        if self.image is None and not self.fitted.is_numbered:
             return layers.names
         called, given = list[str](), given_names(self.fitted.clusterer)
         for node, own in enumerate(layers.member):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation, Rule
 from jointclust.showing.fitted import steady_word
+from jointclust.showing.queries import any_of
 from jointclust.showing.report._content import MEMBERS_AGREE, Content
 from jointclust.showing.report._payload import picture
 from jointclust.showing.style import PALETTE, SHAPES, looks
@@ -127,7 +128,11 @@ def phrase(content: Content, node: int) -> str:
     if rule is not None and cluster.features and cluster.features[0].kind == "word":
         here, elsewhere = _shares(rule, cluster)
         return f"{rule}: {here} (others {elsewhere})"
-    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in cluster.features[:2])
+    coordinates = set(np.flatnonzero(content.fitted.features.coordinates).tolist())
+    told = [one for one in cluster.features if content.index_of.get(one.name) not in coordinates]
+    if cluster.features and not told:
+        return ""  # a coordinate of an embedding says nothing alone
+    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in told[:2])
     parts = [f"{name}: {here} (others {rest})" for name, here, rest in means] or ["no feature sets it apart"]
     return ", ".join(parts) if len(", ".join(parts)) <= _PHRASE else parts[0]
 
@@ -527,8 +532,9 @@ def _card(content: Content, node: int) -> str:
     if known is not None:
         lines.append(f"<p>{known[1]:.0%} are of class {escape(known[0])}</p>")
     cluster = content.explained(node)
+    asked = "" if cluster is None else _asked(cluster, node)
     if cluster is not None:
-        lines += [_rules(cluster), _features(content, cluster)]
+        lines += [_rules(cluster), asked, _features(content, cluster)]
     nearest, farthest = content.layers.prototypes(node)
     lines.append(_prototypes(content, "Most typical", nearest if cluster is None else np.asarray(cluster.typical)))
     lines.append(_prototypes(content, "Least typical", farthest))
@@ -540,7 +546,7 @@ def _card(content: Content, node: int) -> str:
         f"</summary>{''.join(lines)}"
         f'<p class="actions js"><button type="button" data-only="{node}">Show only this</button> '
         f'<button type="button" data-select="{node}">Select its rows</button> '
-        f'<button type="button" data-against="{node}">Compare</button></p></details>'
+        f'<button type="button" data-against="{node}">Compare</button>{_asking(node) if asked else ""}</p></details>'
     )
 
 
@@ -576,8 +582,32 @@ def _stability(content: Content, node: int) -> str:
     return f"{text}, {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 
 
+def _asking(node: int) -> str:
+    return (
+        f' <button type="button" data-said="{node}" aria-expanded="false" aria-controls="said-{node}">'
+        "Rule as SQL, pandas</button>"
+    )
+
+
+def _asked(cluster: ClusterExplanation, node: int) -> str:
+    """The rules as others ask them of the table, which a button shows; nothing where they cannot."""
+    rules = _telling(cluster)
+    said = {
+        "SQL, after WHERE": any_of([rule.sql for rule in rules], "OR"),
+        "pandas, for DataFrame.query": any_of([rule.query for rule in rules], "or"),
+    }
+    parts = "".join(
+        f'<p>{escape(name)}:</p><pre tabindex="0">{escape(text)}</pre>' for name, text in said.items() if text
+    )
+    return f'<div class="said" id="said-{node}" hidden>{parts}</div>' if parts else ""
+
+
+def _telling(cluster: ClusterExplanation, most: int = _RULES) -> list[Rule]:
+    return [rule for rule in cluster.rules[:most] if rule.precision >= _TELLING]
+
+
 def _rules(cluster: ClusterExplanation, most: int = _RULES) -> str:
-    rules = [rule for rule in cluster.rules[:most] if rule.precision >= _TELLING]
+    rules = _telling(cluster, most)
     return "".join(
         f'<span class="rule">{"or " * bool(number)}<b>{escape(str(rule))}</b> holds for '
         f"{here} of these rows and {elsewhere} of all others.</span>"

@@ -92,6 +92,12 @@ const FOLLOWED = {
   against(button) {
     openComparison(`cluster ${numberOf(button.dataset.against)}`, "rest");
   },
+  said(button) {
+    const box = by(`said-${button.dataset.said}`);
+    box.hidden = !box.hidden;
+    button.setAttribute("aria-expanded", !box.hidden);
+    if (!box.hidden) box.scrollIntoView({ block: "nearest" });
+  },
   feature: followFeature,
   row: followRow,
   card(link) {
