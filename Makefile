@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-soak test-fuzz test-gpu test-browser test-lowest test-bertopic package lint evidence-check docs bench clean
+.PHONY: venv demo test test-slow test-soak test-fuzz test-gpu test-browser test-lowest test-bertopic package lint evidence-check docs bench judge clean
 
 venv: $(STAMP)
 
@@ -91,6 +91,11 @@ bench: venv
 	$(BIN)/python benchmarks/search.py cost
 	$(BIN)/python benchmarks/scale.py growth --quick
 	$(BIN)/python benchmarks/many_clusters.py
+
+# The judge, learned again from planted draws into src/jointclust/judge/judge.npz: an hour on two cores, ten minutes with
+# QUICK=1. What is measured is kept in build/judge, so that a stopped run goes on.
+judge: venv
+	$(BIN)/python benchmarks/judge_learning.py --folder build/judge $(if $(QUICK),--draws 400)
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery

@@ -2,8 +2,8 @@
 A consensus, and which parts of it to trust
 ===========================================
 
-``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, and fits on other
-rows say which clusters are. Here the accuracy rises if only rows of high confidence are kept.
+``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, and halves of the rows
+say which clusters are. Here the accuracy rises if only rows of high confidence are kept.
 """
 
 # %%

@@ -2,7 +2,8 @@
 Choosing the number of clusters
 ===============================
 
-``number_of_clusters`` looks for the number at which different methods agree, and says if there are no clusters.
+``number_of_clusters`` looks for the number whose clusters are expected to be most like the true ones, and says if there
+are no clusters.
 Stability is a second way to look at it. With too many clusters, some of them change from one resample to the next;
 with too few, different clusters are joined, which is stable, too. Here five clusters were generated.
 """

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 import jointclust as jc
 from jointclust import cli
 from jointclust.datasets import _everyday
+from jointclust.judge import evidence
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -23,7 +24,7 @@ WRITTEN = [
     for page in sorted(DOCS.rglob("*.rst"))
     if page.relative_to(DOCS).parts[0] not in {"_build", "_templates", "api", "gallery", "tasks"}
 ]
-# The command that installs, and those that take minutes or third-party data: tests of the papers run their like.
+# The commands that install, and those that take minutes or third-party data: tests of the papers run their like.
 ELSEWHERE = ("pip ", "jointclust reproduce ")
 
 
@@ -132,6 +133,13 @@ def test_tutorials_use_public_names_only(script):
     assert not [node.attr for node in attributes if node.attr.startswith("_")]
     imported = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("jointclust")]
     assert imported == []
+
+
+def test_the_page_on_the_judge_has_all_that_it_measures():
+    text = " ".join((DOCS / "methods" / "judge.rst").read_text().split())
+    for name in (*evidence.MEASURES, *evidence.GLOBAL):
+        words = re.sub(r" [0-9.]+$", "", name)  # of each resolution
+        assert words in text or words.removeprefix("agreement ") in text, name
 
 
 def test_pictures_are_shown():

@@ -75,7 +75,8 @@ def convert(value: Any) -> None:
 
 
 def _convert_number(number: ClusterNumber) -> None:
-    """A result of 0.1 has a number and a table."""
+    """A result of 0.1 has a number and a table, those of 0.2 and 0.3 no reasons."""
+    vars(number).setdefault("reasons", {})
     if "suggestions" not in vars(number):
         n_clusters = number.n_clusters
         missing = {"suggestions": [n_clusters], "scores": {}, "confidence": float("nan"), "n_repeats": 0}

@@ -246,11 +246,11 @@ def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
 
 
 def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys):
-    """An everyday run says at most six lines before its result, and eight after it."""
+    """An everyday run says at most six lines before its result, and eight after it; other numbers are four in doubt."""
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a") == 0
     output = capsys.readouterr()
     assert len(output.err.splitlines()) <= 6
-    assert len(output.out.splitlines()) <= 8
+    assert len(output.out.splitlines()) <= 8 + 4 * ("Not sure" in output.out)
     assert "%," not in output.err
     assert "left" not in output.err
 
@@ -472,6 +472,43 @@ def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys, monkeypatch):
     assert "its content differs" in wrong
     assert call("fit", data, "-k", 2, "--method", "ldakm", "--out", tmp_path / "ldakm", "--quiet") == 0
     assert "only a JointConsensus has layers" in failure(capsys, "cut", tmp_path / "ldakm", "-k", 2)[1]
+
+
+def test_a_run_is_fitted_again_with_another_number(run, data, tmp_path, capsys):
+    """By the options of the run, to its data: as if that number had been given at first."""
+    again, once = tmp_path / "again", tmp_path / "once"
+    assert call("cut", run, "-k", 3, "--refit", "--out", again, "--quiet") == 0
+    assert call("fit", data, "-k", 3, "--drop", "some", "--out", once, "--quiet") == 0
+    assert (again / "labels.csv").read_text() == (once / "labels.csv").read_text()
+    record = json.loads((again / "run.json").read_text())
+    assert (record["command"], record["result"]["clusters"], record["parameters"]["drop"]) == ("fit", 3, ["some"])
+    assert call("cut", run, "-k", 2, "--out", tmp_path / "cut") == 0
+    assert re.search(r"To fit with this number: jointclust cut \S+ -k 2 --refit", capsys.readouterr().err)
+    assert call("cut", tmp_path / "cut", "-k", 3, "--refit", "--out", tmp_path / "third", "--quiet") == 0
+    assert (tmp_path / "third" / "labels.csv").read_text() == (once / "labels.csv").read_text()
+
+
+def test_a_refit_needs_the_data_of_the_run(run, data, tmp_path, capsys):
+    lost = tmp_path / "run"
+    shutil.copytree(run, lost)
+    record = json.loads((lost / "run.json").read_text())
+
+    def wrong(place, *more):
+        record["parameters"]["data"] = str(place)
+        (lost / "run.json").write_text(json.dumps(record))
+        return failure(capsys, "cut", lost, "-k", 3, "--refit", "--out", tmp_path / "none", *more)[1]
+
+    changed = tmp_path / "changed.csv"
+    changed.write_text(data.read_text().replace("a,", "b,", 1))
+    assert "are not at" in wrong(tmp_path / "gone.csv")
+    assert "its content differs" in wrong(changed)
+    assert "its content differs" in wrong(data, "--data", changed)
+    assert "does not say where its data are" in wrong("-")
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "alone.skops").write_bytes((run / "model.skops").read_bytes())
+    alone = failure(capsys, "cut", tmp_path / "alone.skops", "-k", 3, "--refit", "--data", data)[1]
+    assert "holds no run.json" in alone
+    assert call("cut", lost, "-k", 3, "--refit", "--data", data, "--out", tmp_path / "found", "--quiet") == 0
 
 
 # -- the file of a run, in Python ---------------------------------------------------------------------------------

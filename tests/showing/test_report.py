@@ -204,7 +204,7 @@ def test_beware(tmp_path, rng):
     model.labels_ = np.r_[1, 1, np.zeros(98, int)].astype(np.int32)
     jc.write_report(model, X, tmp_path / "r.html", stability=[0.95, 0.3])
     text = "".join(parsed(tmp_path / "r.html").text)
-    assert re.search(r"Cluster 1 \(.+\) is hardly found on other rows", text)
+    assert re.search(r"Cluster 1 \(.+\) is hardly found again", text)
     assert re.search(r"Cluster 1 \(.+\) has fewer than 5 rows", text)
 
 
@@ -367,16 +367,17 @@ def test_one_cluster_is_not_called_stable(rng, tmp_path):
         ([0.6, 0.84], "refits on other rows find much the same clusters (reproducibility 0.72)"),
         ([0.9, 0.2], "refits on other rows find other clusters (reproducibility 0.55)"),
         ([0.9, np.nan], "refits on other rows find the same clusters (reproducibility 0.90)"),
+        (None, ""),
     ],
 )
-def test_how_sure_we_are(stability, sentence, rng, tmp_path):
-    """Of another method, too: the judge's level, and what refits say where they are made."""
+def test_how_sure_we_are_of_another_method(stability, sentence, rng, tmp_path):
+    """The judge says it, and refits, where there were any: a cluster that they hardly find is told in the verdict."""
     X = np.r_[rng.standard_normal((50, 3)), 20 + rng.standard_normal((50, 3))]
-    model = jc.LDAKMeans(2, random_state=0).fit(X)
-    assert sentence in written(tmp_path, model, X, stability=stability).lower()
-    alone = Fitted(model, X).verdict(None)
-    assert f'<b class="level">{alone.level.capitalize()}</b>: ' in written(tmp_path, model, X)
-    assert not any(reason.startswith("Refits") for reason in alone.reasons)
+    text = written(tmp_path, jc.LDAKMeans(2, random_state=0).fit(X), X, stability=stability)
+    first = re.search(r'<p class="sure">(.*?)</p>', text, re.DOTALL)[1]
+    assert sentence in first
+    assert ("cluster 1 is hardly found in refits on other rows (20%)" in first) == (stability == [0.9, 0.2])
+    assert ("refits" in first) == (stability is not None)
 
 
 def test_how_it_was_made(iris, tmp_path):

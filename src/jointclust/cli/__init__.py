@@ -35,7 +35,10 @@ COMMANDS = {
     ),
     "look": ("look", "Look at DATA before a fit: what each column is, whether it is used, and how to change that."),
     "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
-    "number": ("commands", "Say how many clusters DATA have: members of different kinds agree on that number most."),
+    "number": (
+        "commands",
+        "Say how many clusters DATA have: the number whose clusters are expected to be most like the true ones.",
+    ),
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
     "rules": ("rules", "Print the rules that tell the clusters of a RUN: in words, as SQL, or for pandas."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 import jointclust as jc
 from jointclust import default
@@ -15,16 +17,17 @@ from jointclust.cli import models, options, preparing
 from jointclust.cli.blocks import check_data, data_to_fit
 from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
-from jointclust.cli.exchange import claimed_folder
+from jointclust.cli.exchange import RECORD, claimed_folder, digest_of
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, file_to_fit, known_labels, naming_texts
 from jointclust.cli.results import Outcome, finish, image_of, verdict
-from jointclust.cli.runs import parameters_of, saved_names, saved_run
+from jointclust.cli.runs import SavedRun, parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
 from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_result
 from jointclust.consensus.tree import FINEST
 from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
+from jointclust.showing.alternatives import described
 from jointclust.showing.fitted import Fitted, at_layer, last_step
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -153,31 +156,39 @@ def _earlier(given: dict[str, Any]) -> Any:
     type=click.IntRange(1),
     required=True,
     metavar="N",
-    help="Number of clusters, up to four times those of the run.",
+    help="Number of clusters, up to four times those of the run; any number with --refit.",
 )
+@click.option("--refit", is_flag=True, help="Fit again with this number, by the options of the run: takes longer.")
 @options.out("FOLDER", "Where everything goes (default: RUN-N).")
 @click.option("--data", type=options.FILE, metavar="FILE", help="The data of the run (default: where they were).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn.")
 @options.results
 @click.pass_context
 def cut(
-    context: click.Context, run: str, cut_into: int, out: str | None, data: str | None, seed: int, **given: Any
+    context: click.Context,
+    run: str,
+    cut_into: int,
+    refit: bool,
+    out: str | None,
+    data: str | None,
+    seed: int,
+    **given: Any,
 ) -> None:
     """Write another layer of a RUN, N clusters in place of those of its fit, without a fit.
 
-    The folder has all that `fit` writes; the clusters are joined or split ones of the run.
+    The folder has all that `fit` writes; the clusters are joined or split ones of the run. With --refit they are those
+    of another fit to the same data.
     """
     voice = Voice(given)
     saved = saved_run(run)
     folder = Path(f"{saved.folder.resolve()}-{cut_into}" if out is None else out)
     before = parameters_of(saved)
-    path = before.get("data") if data is None else data
-    if (path is None and not before.get("blocks")) or path == "-":
-        raise click.UsageError(f"{run} does not say where its data are: give them with --data.")
+    path = _data_of(saved, data)
+    if refit:
+        _fit_again(context, saved, path, folder)
+        return
     claim_plot(given["plot"], force=given["force"])
     claim_workbook(given.get("xlsx", False))
-    if data is None and path is not None and not Path(path).is_file():
-        raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
     if given["name_by"] is None:
         context.params["name_by"] = given["name_by"] = before.get("name_by")
     source = data_to_fit(voice, path, before | given)
@@ -189,6 +200,11 @@ def cut(
     are_images = image_of(source, given)[0] is not None
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
+    (about,) = described(last_step(saved.model), [cut_into])
+    voice.say(
+        f"These clusters are joined or split ones of the run's: {about.beside_a_fit}. "
+        f"To fit with this number: jointclust cut {shlex.quote(run)} -k {cut_into} --refit"
+    )
     # Once it is sure that there is such a layer.
     context.with_resource(claimed_folder(folder, force=given["force"]))
     # How the data are read goes on with the run: it can be cut again, and label new rows.
@@ -197,6 +213,54 @@ def cut(
     is_known = recorded is not None
     fitted = Fitted(model, X, source.table.names, numbered=are_images, named_by=naming, are_known=is_known)
     finish(Outcome(voice, folder, source, fitted, context, messages))
+
+
+def _data_of(saved: SavedRun, data: str | None) -> str | None:
+    """The file of the data of a run, or None of blocks; a UsageError where nobody knows where it is."""
+    before, run = parameters_of(saved), saved.folder
+    path = before.get("data") if data is None else data
+    if path is None and before.get("blocks"):
+        return None
+    if path is None or path == "-":
+        raise click.UsageError(f"{run} does not say where its data are: give them with --data.")
+    if data is None and not Path(path).is_file():
+        raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
+    return path
+
+
+def _fit_again(context: click.Context, saved: SavedRun, path: str | None, folder: Path) -> None:
+    """Fit to the data of a run by its options and by those given here, with the number given here."""
+    before, command = parameters_of(saved), select if saved.record.get("command") == "select" else fit
+    if not before:
+        raise click.UsageError(
+            f"{saved.folder} holds no {RECORD}, which has the options of its fit: use jointclust fit."
+        )
+    _check_unchanged(saved, path)
+    here = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    options = {**before, **{name: context.params[name] for name in here}}
+    usual = {str(one.name): one.get_default(context) for one in command.params}
+    options = {name: value for name, value in options.items() if name in usual and value not in (usual[name], [], None)}
+    for name in ("out", "cut_into", "config"):
+        options.pop(name, None)
+    options |= {"data": path, "clusters": [str(context.params["cut_into"])], "out": str(folder)}
+    with command.make_context(command.name, [], parent=context.parent, default_map=options) as own:
+        command.invoke(own)
+
+
+def _check_unchanged(saved: SavedRun, path: str | None) -> None:
+    """Refuse data that are not those of a run."""
+    known = saved.record.get("input", {})
+    blocks = {name: (one["path"], one.get("sha256")) for name, one in (known.get("blocks") or {}).items()}
+    for file, digest in blocks.values() if path is None else [(path, known.get("sha256"))]:
+        if not Path(file).is_file():
+            raise click.UsageError(
+                f"The data of {saved.folder} are not at {file} any more: fit again with jointclust fit."
+            )
+        if digest is not None and digest_of(Path(file)) != digest:
+            raise click.UsageError(
+                f"{file} is not the data of {saved.folder}: its content differs. Give the data with --data, or fit to "
+                "what is there now with jointclust fit."
+            )
 
 
 def cut_model(model: Any, n_clusters: int, X: Any, prepared: Any) -> Any:
@@ -292,7 +356,7 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
 @options.reading
 @options.writing
 def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **given: Any) -> None:
-    """Say how many clusters DATA have: members of different kinds agree on that number most."""
+    """Say how many clusters DATA have: the number whose clusters are expected to be most like the true ones."""
     voice = Voice(given)
     claim_plot(plot, force=given["force"])
     claim_table(out, force=given["force"], endings=_TABLES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +33,8 @@ from jointclust.consensus.matching import summary
 from jointclust.exceptions import NoticeText
 from jointclust.readers import Table
 from jointclust.selection.stability import stability_of_clusters
-from jointclust.showing.fitted import Fitted, first_preparation
+from jointclust.showing.alternatives import alternatives
+from jointclust.showing.fitted import Fitted, first_preparation, steady_word
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.showing.queries import any_of
 from jointclust.types import Float, Labels
@@ -86,7 +88,7 @@ class Outcome:
         if self.number is not None:
             scores = {number: round(score, 3) for number, score in self.number.scores.items()}
             parameters["number of clusters"] = (self.number.n_clusters, f"found in the data: {self.number.verdict}")
-            parameters["agreement by number of clusters"] = (scores, "measured")
+            parameters["predicted agreement by number of clusters"] = (scores, "measured")
         return parameters
 
     @property
@@ -161,8 +163,8 @@ class Outcome:
 
 def verdict(result: jc.ClusterNumber) -> str:
     """How many clusters there are, and the numbers that it could be, with their scores."""
-    listed = [f"{number} ({result.scores[number]:.2f})" for number in result.suggestions if number in result.scores]
-    candidates = f" Candidates, with the agreement that is predicted: {', '.join(listed)}." if listed else ""
+    listed = ", ".join(f"{number} ({result.scores[number]:.2f})" for number in result.ranked)
+    candidates = f" Candidates, with the agreement that is predicted: {listed}." if listed else ""
     return f"{result.verdict}.{candidates}"
 
 
@@ -436,7 +438,9 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
         n_more = result["clusters"] - _NAMED
         more = f"; {n_more} more {'is' if n_more == 1 else 'are'} in clusters.csv" if n_more > 0 else ""
         lines.append(f"They are: {'; '.join(f'{name} ({size})' for name, size in called)}{more}")
-    lines.append(str(run.fitted.verdict(stability)))
+    how_sure = run.fitted.verdict(stability)
+    lines.append(str(how_sure))
+    lines += in_doubt(run, how_sure.level)
     lines += [f"Since {run.given['like']}: {change}" for change in run.changes]
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
@@ -450,6 +454,15 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
     facts = {"out": str(run.folder.resolve()), "files": files, "warnings": run.warnings}
     run.voice.result("\n".join(lines), result | facts)
+
+
+def in_doubt(run: Outcome, level: str) -> list[str]:
+    """The best other numbers, where it is not sure that these clusters are there, and how to get them."""
+    others = alternatives(run.fitted.clusterer, level)
+    folder = shlex.quote(str(run.folder))
+    data = " --data FILE" if run.source.path == "-" else ""
+    lines = [f"  {one.number}: {'; '.join(one.parts)}: {one.command(folder)}{data}" for one in others]
+    return ["Other numbers to look at, the best first:", *lines] if lines else []
 
 
 # -- the tables ---------------------------------------------------------------------------------------------------
@@ -468,6 +481,7 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
         facts |= {"size": one["size"], "share": round(one["share"], 6)}
         if stability is not None:
             facts["stability"] = None if np.isnan(stability[number]) else round(float(stability[number]), 3)
+            facts["found"] = steady_word(stability[number], fitted.doubtful)
         if confidence is not None:
             facts["confidence"] = round(float(np.mean(confidence[own])), 3)
         facts |= _main_class(table.classes, own)

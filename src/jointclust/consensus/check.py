@@ -31,7 +31,8 @@ from jointclust.views.used_columns import UsedColumn, used_columns
 _LEVEL = 0.02
 # The smallest shift that counts, however many rows show it: of columns and clusters, of the share of rows that are
 # unlike any, of the mean confidence.
-_SHIFT, _UNLIKE, _FALL = 0.05, 0.03, 0.03
+# Of planted draws that were parted at random (jointclust.judge.prior), the confidence falls by so much in one of fifty.
+_SHIFT, _UNLIKE, _FALL = 0.05, 0.03, 0.05
 # From these shifts on the model has to be fitted again: of the share of rows unlike any, of the mean confidence.
 _UNLIKE_REFIT, _FALL_REFIT = 0.2, 0.15
 # A cluster of its own has at least so many rows and this share of all; each has so many links, of so many tried.
@@ -85,7 +86,7 @@ def check(model: Any, X: Any) -> ModelCheck:
     The shares of rows unlike any, the sizes of clusters, each column that is used, its gaps, and the confidence are
     tested, at a level of 2% over all tests (Holm). Columns are compared inside the clusters that the model gives, by
     the tests of Kolmogorov and Wilcoxon, and of Cochran, Mantel and Haenszel: a cluster that grows is no shift of its
-    columns. A shift has to be large enough to matter, too: a distance of 0.05, 3% more rows unlike any, 0.03 less
+    columns. A shift has to be large enough to matter, too: a distance of 0.05, 3% more rows unlike any, 0.05 less
     confidence.
 
     "refit" is where rows that fit nothing form a cluster of their own (20 of them, and 2%), where a fifth more of the

@@ -20,7 +20,15 @@ from jointclust.consensus import questions
 from jointclust.consensus.agreement import Agreement, in_parts
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
-from jointclust.consensus.judged import Judgement, Seen, counted_in, judged_again, layers_judged, viewed_again
+from jointclust.consensus.judged import (
+    Judgement,
+    LayersJudged,
+    Seen,
+    counted_in,
+    judged_again,
+    layers_judged,
+    viewed_again,
+)
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
@@ -45,6 +53,7 @@ from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
+from jointclust.judge.judge import the_judge
 from jointclust.judge.number import ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
@@ -183,8 +192,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
         and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
-        agreement is about as high as that of every coarser layer or higher, or "doubtful". Coarser ones join the
-        clusters of ``labels_``, finer ones split them, up to four times as many; none rejects rows.
+        agreement is about as high as that of every coarser layer or higher, or "doubtful"; clusters of the fit that are
+        sure are never doubtful. Coarser ones join the clusters of ``labels_``, finer ones split them, up to four times
+        as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -367,8 +377,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
             kept = KeptRows.of(X.rows.X if isinstance(X, Coordinates) else X, viewed.weights, viewed.n_samples)
             known = None if known is None else to_host(known)
-            viewed = replace(viewed, known=known, groups=row_groups, kept=kept, fingerprint=fingerprint_of(X))
-            return viewed, classes
+            of_fit = {"kept": kept, "fingerprint": fingerprint_of(X)}
+            return replace(viewed, known=known, groups=row_groups, **of_fit), classes
         remote = RemoteRows.of(X, sample_weight)
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
@@ -451,7 +461,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
     _judged: Judgement | None = field(init=False)
-    _predicted: Float | None = field(init=False)
+    _predicted: LayersJudged | None = field(init=False)
     _number: ClusterNumber = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
@@ -648,12 +658,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if "_predicted" not in vars(self):
             kept: KeptRows | None = vars(self).get("_kept")
             of = self._agreement, self.max_rank, self._layers()
-            self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights)
-        predicted = self._predicted
-        if predicted is None or n_clusters == 1:
+            self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights, self._judgement)
+        predicted = None if self._predicted is None else self._predicted.predicted
+        if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
-        # Than all of them: of many splits each may lose little.
-        is_supported = predicted[n_clusters - 1] >= predicted[: n_clusters - 1].max() - _ABOUT
+        # Than all of them: of many splits each may lose little. Clusters of the fit that are sure are not doubtful.
+        least = predicted[: n_clusters - 1].max() - _ABOUT
+        if n_clusters == self._agreement.n_held and np.isfinite(least):
+            least = min(least, the_judge().limits[2])
+        is_supported = predicted[n_clusters - 1] >= least
         return {
             "predicted_agreement": float(predicted[n_clusters - 1]),
             "split": "supported" if is_supported else "doubtful",

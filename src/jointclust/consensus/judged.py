@@ -208,10 +208,34 @@ def judged_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | N
         return Judgement.of(evidence, to_host(most_voted(agreement.soft_labels(codes))), agreement.n_clusters)
 
 
-def layers_judged(agreement: Agreement, max_rank: int, tree: Tree, X: Any, weights: Float | None) -> Float | None:
-    """The predicted agreement of each layer in rows in memory; None if nothing can be seen.
+@dataclass(frozen=True, eq=False)
+class LayersJudged:
+    """What the judge says of layers, and the evidence that it rests on.
 
-    For one cluster, what others have to reach: nothing where there is structure, else more than there is.
+    Attributes
+    ----------
+    predicted : array of shape (n_layers,)
+        The predicted agreement of each; for one cluster, what others have to reach: nothing where there is structure,
+        else more than there is.
+    evidence : Evidence
+        In rows that the model keeps.
+    """
+
+    predicted: Float
+    evidence: Evidence
+
+    def of_fit(self, n_clusters: int) -> float:
+        """The predicted agreement of a quick partition into so many clusters, which stands for a fit with these."""
+        with threads.single():
+            return the_judge().agreement(self.evidence, self.evidence.candidate(n_clusters))
+
+
+def layers_judged(
+    agreement: Agreement, max_rank: int, tree: Tree, X: Any, weights: Float | None, own: Judgement | None
+) -> LayersJudged | None:
+    """The layers of a fit before the judge, in rows in memory; None if nothing can be seen.
+
+    The clusters of the fit have their own judgement.
     """
     with collected(), threads.single():
         seen = _seen_again(agreement, max_rank, X, weights)
@@ -221,7 +245,10 @@ def layers_judged(agreement: Agreement, max_rank: int, tree: Tree, X: Any, weigh
         leaves = leaves_of(agreement, tree, codes)
         layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
         found = [judge.agreement(evidence, one) if np.ptp(one) else 0.0 for one in layers]
-        return np.array([0.0 if judge.p_anything(evidence) >= judge.limits[0] else np.inf, *found])
+        has_structure = judge.p_anything(evidence) >= judge.limits[0] if own is None else own.has_structure
+        if own is not None and 1 < agreement.n_held <= tree.n_leaves:
+            found[agreement.n_held - 2] = own.agreement
+        return LayersJudged(np.array([0.0 if has_structure else np.inf, *found]), evidence)
 
 
 def judgement_on(rows: Matrix, labels: Labels) -> Judgement | None:

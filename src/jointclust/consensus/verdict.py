@@ -14,8 +14,8 @@ from jointclust.types import Float
 LEVELS = ("not sure", "fairly sure", "sure")
 _NOT, _FAIRLY, _SURE = range(3)
 # Halves of the rows find the same clusters from here on, and others below the second; a cluster is doubtful if its
-# Jaccard index with the best match in a half is below the third.
-SAME, ABOUT_SAME, DOUBTFUL = 0.85, 0.6, 0.3
+# Jaccard index with the best match in a half is below the third, or that in refits on other rows below the last.
+SAME, ABOUT_SAME, DOUBTFUL, DOUBTFUL_IN_REFITS = 0.85, 0.6, 0.3, 0.6
 # Rows per cluster are few up to this number; empty cells are many from this share on, and too many from this.
 _FEW_ROWS, _MANY_GAPS, _TOO_MANY_GAPS = 10, 0.2, 0.5
 # One column explains the clusters if they separate it by at least this, and the next and the median column by at most
@@ -73,6 +73,7 @@ def verdict(
     n_rows: int,
     *,
     reproducibility: float | None = None,
+    refound: Float | None = None,
     number: Any = None,
     decisive_column: str | None = None,
     missing: float = 0.0,
@@ -87,6 +88,8 @@ def verdict(
         Their number, and that of the rows.
     reproducibility : float or None
         How far refits on other rows find them again; None where this was not measured.
+    refound : array of shape (n_clusters,) or None
+        The same of each cluster, where it is to count in place of what halves of the rows find.
     number : ClusterNumber or None
         How the number of clusters was chosen, where it was.
     decisive_column : str or None
@@ -97,7 +100,7 @@ def verdict(
     if n_clusters == 1:
         return _of_one(judgement)
     facts = [
-        *_of_judge(judgement),
+        *_of_judge(judgement, refound),
         _of_reproducibility(reproducibility),
         _number(number),
         _column(decisive_column),
@@ -119,11 +122,14 @@ def _of_one(judgement: Judgement | None) -> Verdict:
     )
 
 
-def _of_judge(judgement: Judgement | None) -> list[tuple[int, str] | None]:
+def _of_judge(judgement: Judgement | None, refound: Float | None) -> list[tuple[int, str] | None]:
     """What is predicted, and the measures that people understand."""
     if judgement is None:
         return [(_NOT, "How sure the clusters are was not measured.")]
-    doubtful = _of_clusters(judgement.found)
+    if refound is None:
+        doubtful = _of_clusters(judgement.found, DOUBTFUL, "in halves of the rows")
+    else:
+        doubtful = _of_clusters(refound, DOUBTFUL_IN_REFITS, "in refits on other rows")
     if not judgement.has_structure:
         text = f"Rows without clusters look like these: clusters have a probability of {judgement.anything:.0%}."
         return [(_NOT, text), doubtful]
@@ -137,7 +143,7 @@ def _of_judge(judgement: Judgement | None) -> list[tuple[int, str] | None]:
 
 def _of_halves(value: float) -> tuple[int, str]:
     """Whether halves of the rows find the same clusters."""
-    score = f"(agreement {value:.2f})"
+    score = f"(adjusted Rand index {value:.2f})"
     if value >= SAME:
         return _SURE, f"Two halves of the rows find the same clusters {score}."
     if value >= ABOUT_SAME:
@@ -156,17 +162,17 @@ def _of_reproducibility(value: float | None) -> tuple[int, str] | None:
     return _FAIRLY, f"Refits on other rows find other clusters {score}."
 
 
-def _of_clusters(values: Float) -> tuple[int, str] | None:
-    """The clusters that halves of the rows hardly find."""
-    doubtful = np.flatnonzero(values < DOUBTFUL).tolist()
+def _of_clusters(values: Float, least: float, where: str) -> tuple[int, str] | None:
+    """The clusters that are hardly found."""
+    doubtful = np.flatnonzero(values < least).tolist()
     if not doubtful:
         return None
     if len(doubtful) == 1:
-        return _FAIRLY, f"Cluster {doubtful[0]} is hardly found in halves of the rows ({values[doubtful[0]]:.0%})."
+        return _FAIRLY, f"Cluster {doubtful[0]} is hardly found {where} ({values[doubtful[0]]:.0%})."
     listed = ", ".join(map(str, doubtful[:_LISTED]))
     more = f" and {len(doubtful) - _LISTED} more" if len(doubtful) > _LISTED else ""
-    text = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found in halves of the rows"
-    return _FAIRLY, f"{text} (less than {DOUBTFUL:.0%})."
+    text = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found {where}"
+    return _FAIRLY, f"{text} (less than {least:.0%})."
 
 
 def _number(number: Any) -> tuple[int, str] | None:

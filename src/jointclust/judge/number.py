@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.judge.evidence import MEASURES, Evidence
 from jointclust.judge.judge import Judge, features_of_numbers, numbers_for, the_judge
-from jointclust.judge.words import Facts, comparison
+from jointclust.judge.words import Facts, comparison, speaks_for
 from jointclust.types import Float
 
 # Fewest rows in which clusters are counted; most rows and fewest per cluster by which the default range ends.
@@ -58,6 +58,9 @@ class ClusterNumber:
         Whether the number is an end of the range, so that numbers beyond it might be better.
     why : str
         What decides between the number and the second best, as a sentence.
+    reasons : dict of int to str
+        What speaks for each suggestion, as a phrase: what is better with it than with the best one, or, with that, than
+        with the second.
     """
 
     n_clusters: int
@@ -68,6 +71,12 @@ class ClusterNumber:
     has_structure: bool
     at_edge: bool = False
     why: str = ""
+    reasons: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def ranked(self) -> list[int]:
+        """The suggestions that have a score, the highest first."""
+        return sorted((one for one in self.suggestions if one in self.scores), key=lambda one: -self.scores[one])
 
     @property
     def others(self) -> list[int]:
@@ -162,15 +171,18 @@ def counted(
     table = {"n_clusters": found.tolist(), "agreement": scores.tolist()}
     table |= {name: features[:, place].tolist() for place, name in enumerate(MEASURES)}
     by_number = dict(zip(found.tolist(), scores.tolist(), strict=True))
+    against = dict.fromkeys(ranked[:_SUGGESTIONS], ranked[0]) | {ranked[0]: ranked[1]} if len(ranked) > 1 else {}
+    phrases = {one: reason_for(judge, features, found, one, other) for one, other in against.items()}
     if allowed[0] == 1 and not has_structure:
         why = f"rows without clusters look like these: clusters have a probability of {anything:.0%}"
-        return ClusterNumber(1, table, [1, *ranked][:_SUGGESTIONS], by_number, 1 - anything, False, why=why)
+        return ClusterNumber(1, table, [1, *ranked][:_SUGGESTIONS], by_number, 1 - anything, False, False, why, phrases)
     number = int(found[best])
     confidence = judge.confidence(scores, found, best, anything)
     # Beyond 2 there is nothing.
     at_edge = number > 2 and len(allowed) > 1 and number in (allowed[0], allowed[-1])
     why = f"{number}" if len(ranked) == 1 else reasons(judge, features, found, best, ranked[1])
-    return ClusterNumber(number, table, ranked[:_SUGGESTIONS], by_number, confidence, has_structure, at_edge, why)
+    suggestions = ranked[:_SUGGESTIONS]
+    return ClusterNumber(number, table, suggestions, by_number, confidence, has_structure, at_edge, why, phrases)
 
 
 def first_numbers(allowed: NDArray[np.intp], n_rows: int) -> list[int]:
@@ -200,16 +212,32 @@ def _spread(numbers: NDArray[np.intp]) -> list[int]:
 
 def reasons(judge: Judge, features: Float, numbers: NDArray[np.intp], best: int, second: int) -> str:
     """What decides between two numbers: the measures without which the first would lose most."""
-    answer, other = features[best], features[int(np.flatnonzero(numbers == second)[0])]
-    facts = [Facts(features[place, : len(MEASURES)]) for place in (best, int(np.flatnonzero(numbers == second)[0]))]
+    mine, other = features[best], features[int(np.flatnonzero(numbers == second)[0])]
+    return f"{numbers[best]} rather than {second}: " + comparison(
+        _facts(mine), _facts(other), _loss(judge, mine, other), second
+    )
+
+
+def reason_for(judge: Judge, features: Float, numbers: NDArray[np.intp], number: int, other: int) -> str:
+    """What speaks for a number, beside another."""
+    mine, theirs = (features[int(np.flatnonzero(numbers == one)[0])] for one in (number, other))
+    return speaks_for(_facts(mine), _facts(theirs), _loss(judge, mine, theirs), other)
+
+
+def _facts(features: Float) -> Facts:
+    return Facts(features[: len(MEASURES)])
+
+
+def _loss(judge: Judge, own: Float, other: Float) -> Callable[[list[int]], float]:
+    """What a number would lose if some of its measures were those of another number."""
 
     def loss(places: list[int]) -> float:
-        mixed = answer.copy()
+        mixed = own.copy()
         every = [place + shift * len(MEASURES) for place in places for shift in range(4)]
         mixed[every] = other[every]
-        return float(judge.choice(answer[None])[0] - judge.choice(mixed[None])[0])
+        return float(judge.choice(own[None])[0] - judge.choice(mixed[None])[0])
 
-    return f"{numbers[best]} rather than {second}: {comparison(facts[0], facts[1], loss)}"
+    return loss
 
 
 def distinct(numbers: NDArray[np.intp]) -> list[int]:

@@ -85,9 +85,25 @@ THEMES = (
 )
 
 
-def comparison(answer: Facts, other: Facts, loss: Callable[[list[int]], float]) -> str:
-    """The theme without which an answer would lose most against another, with its measure of both."""
-    theme = max(THEMES, key=lambda one: loss([MEASURES.index(name) for name in one.measures]))
+def comparison(answer: Facts, other: Facts, loss: Callable[[list[int]], float], number: int | str = "the other") -> str:
+    """The theme without which an answer would lose most against another number, with its measure of both."""
+    theme = max(THEMES, key=lambda one: loss(_places(one)))
     mine, theirs = answer[theme.quoted], other[theme.quoted]
-    sentence = theme.better if mine >= theirs else theme.worse
-    return f"{sentence} ({mine:.2f}; {theirs:.2f} with the other)" if mine >= theirs else sentence
+    return _quoted(theme, mine, theirs, number) if mine >= theirs else theme.worse
+
+
+def speaks_for(candidate: Facts, answer: Facts, loss: Callable[[list[int]], float], number: int) -> str:
+    """Of what is better with a candidate than with the answer, that without which it would lose most."""
+    better = [one for one in THEMES if candidate[one.quoted] > answer[one.quoted]]
+    if not better:
+        return f"nothing that is better than with {number}"
+    theme = max(better, key=lambda one: loss(_places(one)))
+    return _quoted(theme, candidate[theme.quoted], answer[theme.quoted], number)
+
+
+def _places(theme: Theme) -> list[int]:
+    return [MEASURES.index(name) for name in theme.measures]
+
+
+def _quoted(theme: Theme, mine: float, theirs: float, number: int | str) -> str:
+    return f"{theme.better} ({mine:.2f}; {theirs:.2f} with {number})"

@@ -20,6 +20,8 @@ from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.judged import Judgement, judgement_on
 from jointclust.consensus.matching import given_names
 from jointclust.consensus.verdict import DOUBTFUL as HARDLY_FOUND
+from jointclust.consensus.verdict import DOUBTFUL_IN_REFITS as DOUBTFUL
+from jointclust.consensus.verdict import SAME as STABLE
 from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows import fingerprint, host_block
 from jointclust.rows.arrays import to_host
@@ -39,10 +41,17 @@ __all__ = ["Fitted", "explain"]
 _FINER = 12
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
-# Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
-DOUBTFUL, STABLE = 0.6, 0.85
 # Votes of one row that are computed twice differ by less.
 _ROUNDED = 1e-6
+
+
+def steady_word(stability: float, doubtful: float) -> str:
+    """What a stability means, in a word or two; below ``doubtful`` a cluster is hardly found."""
+    if np.isnan(stability):
+        return "unmeasured"
+    if stability < doubtful:
+        return "hardly found"
+    return "partly found" if stability < DOUBTFUL else "found" if stability >= STABLE else "mostly found"
 
 
 def last_step(model: Estimator) -> Any:
@@ -276,7 +285,8 @@ class Fitted:
             return verdict(self._judgement, sizes.size, self.labels.size)
         known = ~np.isnan(stability[: sizes.size])
         mean = float(np.average(stability[: sizes.size][known], weights=sizes[known])) if known.any() else None
-        return verdict(self._judgement, sizes.size, self.labels.size, reproducibility=mean)
+        own = stability[: sizes.size]
+        return verdict(self._judgement, sizes.size, self.labels.size, reproducibility=mean, refound=own)
 
     @cached_property
     def _judgement(self) -> Judgement | None:

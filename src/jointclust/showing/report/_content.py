@@ -14,10 +14,12 @@ from sklearn.metrics import silhouette_samples
 
 from jointclust.consensus.column_roles import describe_decisive
 from jointclust.consensus.matching import given_names
+from jointclust.judge.number import ClusterNumber
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
+from jointclust.showing.alternatives import Alternative, alternatives, described, number_of
 from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
-from jointclust.showing.fitted import STABLE, Fitted
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.layers import Layers, layers_of
 from jointclust.showing.profile import sums_by_group
 from jointclust.types import Float
@@ -26,10 +28,10 @@ from jointclust.types import Float
 _UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
 _LISTED, _NAMED = 20, 5
-# A fit is better than a cut if it is predicted to agree more by this.
-_BETTER = 0.05
 # Numbers of clusters that are shown side by side, at the most.
 _CANDIDATES = 4
+# What the page calls the agreement of a consensus's members.
+MEMBERS_AGREE = "agreement of the members"
 # Rows that the silhouette looks at, at the most.
 _SILHOUETTE_ROWS = 2_000
 
@@ -82,38 +84,52 @@ class Content:
     @cached_property
     def steadiness(self) -> Float | None:
         """Stability of the clusters; None for a single cluster, which any refit finds."""
-        if self.stability is None or self.n_clusters == 1:
-            return None
-        return np.round(self.stability[: self.n_clusters], 2)
+        return None if self.stability is None or self.n_clusters == 1 else self.stability[: self.n_clusters]
 
     @property
-    def number(self) -> Any:
-        """What is known of the number of clusters, where the data chose it."""
-        return getattr(self.fitted.clusterer, "number_", None)
+    def hardly_found(self) -> NDArray[np.intp]:
+        """The clusters that are hardly found again."""
+        return np.flatnonzero([] if self.steadiness is None else self.steadiness < self.fitted.doubtful)
+
+    @property
+    def number(self) -> ClusterNumber | None:
+        """What the data say of the number of clusters, where a model knows it."""
+        return number_of(self.fitted.clusterer)
 
     @property
     def candidate_numbers(self) -> list[int]:
-        """Numbers of clusters to look at: that of the fit, and what else the data suggest, where there is a layer."""
-        suggested = [] if self.number is None else self.number.suggestions
-        numbers = [self.n_clusters, *(one for one in suggested if one != self.n_clusters)]
+        """Numbers of clusters to look at: that of the fit, and what else the data suggest, where there is a layer.
+
+        The one of the highest predicted agreement comes first.
+        """
+        if self.number is None:
+            return []
+        numbers = [self.n_clusters, *(one for one in self.number.ranked if one != self.n_clusters)]
         numbers = [one for one in numbers if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
-        return numbers if len(numbers) > 1 else []
+        own = self.splits[self.n_clusters - 2][1] if 2 <= self.n_clusters <= len(self.splits) + 1 else None
+        scores = {self.n_clusters: own or 0.0} | self.number.scores
+        return sorted(numbers, key=lambda one: -scores[one]) if len(numbers) > 1 else []
+
+    @cached_property
+    def alternatives(self) -> list[Alternative]:
+        """The best other numbers, where it is not sure that these clusters are there."""
+        return alternatives(self.fitted.clusterer, self.fitted.verdict(self.stability).level)
+
+    @cached_property
+    def _about(self) -> dict[int, Alternative]:
+        """What there is to say of each candidate."""
+        return {one.number: one for one in described(self.fitted.clusterer, self.candidate_numbers)}
 
     def reasons_for(self, number: int) -> list[str]:
-        """What speaks for a number of clusters: what a fit with it is expected to reach, and what this layer is."""
-        reasons = []
-        scores = {} if self.number is None else self.number.scores
-        predicted = self.splits[number - 2][1] if number - 2 < len(self.splits) else None
-        if number in scores and number != self.n_clusters:
-            reasons.append(f"a fit with {number} has a predicted agreement of {scores[number]:.2f}")
-        if predicted is not None:
-            what = "as fitted" if number == self.n_clusters else "as cut from this fit"
-            reasons.append(f"{what} it has {predicted:.2f}")
-            if number in scores and number != self.n_clusters and scores[number] > predicted + _BETTER:
-                reasons.append("fit again with this number: a cut gives less")
-        if number == self.n_clusters and self.steadiness is not None:
-            hardly = int((self.steadiness < self.fitted.doubtful).sum())
-            reasons.append(f"{hardly} of its clusters are hardly found in halves" if hardly else "halves find them all")
+        """What speaks for a number of clusters, and what is predicted of it."""
+        about = self._about[number]
+        if number != self.n_clusters:
+            return about.parts
+        reasons = about.parts[:-1]  # there is nothing to cut
+        if self.steadiness is not None:
+            hardly = self.hardly_found.size
+            some, all_found = f"{hardly} of its clusters are hardly found again", "each of its clusters is found again"
+            reasons.append(some if hardly else all_found)
         return reasons
 
     @cached_property
@@ -129,10 +145,10 @@ class Content:
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
         texts = self.guard + [text for text in self.warnings if text not in self.guard]
-        doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < self.fitted.doubtful)
+        doubtful = self.hardly_found
         if doubtful.size:
             texts.append(
-                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found on other rows (less than "
+                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found again (less than "
                 f"{self.fitted.doubtful:.0%}): with other rows the line is drawn elsewhere. Read nothing into it, or "
                 "try fewer clusters."
             )
@@ -143,7 +159,7 @@ class Content:
             texts.append(f"{few_named} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
         share = 0.0 if self.confidence is None else float(np.mean(self.confidence < _UNSURE))
         if share > 0.1:
-            texts.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
+            texts.append(f"{share:.0%} of the rows are more likely in a wrong cluster (confidence below {_UNSURE}).")
         return texts
 
     def _of_clusters(self, clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
@@ -185,7 +201,7 @@ class Content:
             "method": type(self.fitted.clusterer).__name__,
         }
         if hasattr(self.fitted.clusterer, "agreement_") and self.n_clusters > 1:
-            values["agreement"] = f"{self.fitted.clusterer.agreement_:.2f}"
+            values[MEMBERS_AGREE] = f"{self.fitted.clusterer.agreement_:.2f}"
         if self.silhouette is not None:
             values["silhouette"] = f"{np.nanmean(self.silhouette[1]):.2f}"
         if self.classes is not None:
@@ -305,13 +321,6 @@ class Content:
 def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:
     order = np.argsort(values, kind="stable")
     return [(int(row), float(values[row])) for row in order[wanted[order]][:_LISTED]]
-
-
-def steady_word(stability: float, doubtful: float) -> str:
-    """What a stability means, in a word or two."""
-    if np.isnan(stability):
-        return "unmeasured"
-    return "hardly found" if stability < doubtful else "found" if stability >= STABLE else "mostly found"
 
 
 def natural_order(names: list[str]) -> list[int]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation, Rule
+from jointclust.showing.fitted import steady_word
 from jointclust.showing.queries import any_of
-from jointclust.showing.report._content import Content, steady_word
+from jointclust.showing.report._content import MEMBERS_AGREE, Content
 from jointclust.showing.report._payload import picture
 from jointclust.showing.style import PALETTE, SHAPES, looks
 
@@ -35,8 +36,8 @@ _DEFAULT = "default"
 _LOOKS = looks()
 # What the page's words mean, by the word.
 WORDS = {
-    "agreement": "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs of "
-    "them, 1 where all find the same and near 0 where each finds something else.",
+    MEMBERS_AGREE: "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs "
+    "of them, 1 where all find the same and near 0 where each finds something else. The verdict does not rest on it.",
     "confidence": "The probability that a row is in the right cluster, 0 to 1, as rows of data with known clusters "
     "teach. For another method it is the label's own probability.",
     "effect": "Cohen's d: the difference between the mean in the cluster and the mean of all other rows, in standard "
@@ -64,7 +65,7 @@ WORDS = {
 
 def summary(content: Content) -> str:
     """What there is to know first: how many clusters, how sure, and for each its name, size and one phrase."""
-    terms = {"agreement", "silhouette"}
+    terms = {MEMBERS_AGREE, "silhouette"}
     facts = "".join(
         f"<div><dt>{term(key) if key in terms else escape(key)}</dt><dd>{escape(value)}</dd></div>"
         for key, value in content.facts().items()
@@ -76,6 +77,7 @@ def summary(content: Content) -> str:
         f'<b class="level">{escape(level)}</b>:{escape(reasons)}</p>'
         '<p class="other" data-fitted="no" hidden>The verdict, confidence and what is found again are of the '
         f'<b>{n}</b> clusters of the fit. <button type="button" id="back">Back to {n}</button></p>'
+        f"{_in_doubt(content)}"
     )
     listed = rack(content, "ol", _summary_line, ' class="names"')
     return (
@@ -83,6 +85,17 @@ def summary(content: Content) -> str:
         '<p class="js more"><button type="button" class="link" id="more-names" hidden></button></p>'
         f'<dl class="facts">{facts}</dl></section>'
     )
+
+
+def _in_doubt(content: Content) -> str:
+    """The best other numbers, where the verdict is "not sure", and how to get them."""
+    items = "".join(
+        f"<li><b>{one.number} clusters</b>: {escape('; '.join(one.parts))}<br>"
+        f"<code>{escape(one.command('RUN'))}</code></li>"
+        for one in content.alternatives
+    )
+    text = "Other numbers to look at, the best first (RUN is the folder of this page; in Python <code>jc.cluster(X, k)"
+    return f'<div class="doubt"><p>{text}</code> fits again):</p><ul>{items}</ul></div>' if items else ""
 
 
 def _summary_line(content: Content, node: int) -> str:
@@ -319,8 +332,10 @@ def uncertain(content: Content) -> str:
 def number(content: Content) -> str:
     """The candidates for the number of clusters side by side, the tree that the slider cuts, and the curve."""
     result = content.number
-    reason = "" if result is None else escape(getattr(result, "why", "") or result.verdict)
-    text = f"<p>{capital(reason)}.</p>" if reason else ""
+    reason = "" if result is None else escape(result.why or result.verdict)
+    given = f"These {content.n_clusters} clusters were asked for. What the data say: "
+    is_chosen = result is None or result.n_clusters == content.n_clusters
+    text = f"<p>{capital(reason) if is_chosen else given + reason}.</p>" if reason else ""
     candidates = "".join(_candidate(content, one) for one in content.candidate_numbers)
     body = f'<div class="candidates">{candidates}</div>' if candidates else ""
     tree, curve = "", _number_curve(content)
@@ -357,8 +372,11 @@ def _number_curve(content: Content) -> str:
     if result is None or len(result.scores) < 2:
         return ""
     numbers, values = zip(*sorted(result.scores.items()), strict=True)
-    others = [one for one in result.suggestions if one != result.n_clusters and one in result.scores]
-    marks = [(result.n_clusters, "chosen"), *((one, "runner-up") for one in others[:1])]
+    others = [one for one in result.ranked if one != result.n_clusters]
+    marks = [
+        (result.n_clusters, "chosen" if result.n_clusters == content.n_clusters else "best"),
+        *((one, "runner-up") for one in others[:1]),
+    ]
     curve = _curve(
         np.log(numbers),
         np.array(values),
@@ -554,12 +572,14 @@ def _spark(content: Content, node: int) -> str:
 
 
 def _stability(content: Content, node: int) -> str:
-    value = _at(content.steadiness, content.layers.cluster_of.get(node))
+    cluster = content.layers.cluster_of.get(node)
+    value, mean = _at(content.steadiness, cluster), _at(content.mean_confidence, cluster)
+    text = "" if mean is None else f", {term('confidence')} <b>{mean:.0%}</b>"
     if value is None:
-        return ""
+        return text
     word = steady_word(value, content.fitted.doubtful)
     tag = f'<span class="tag {word.replace(" ", "-")}">{word}</span>'
-    return f", {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
+    return f"{text}, {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 
 
 def _asking(node: int) -> str:
