@@ -33,7 +33,8 @@ import jointclust as jc
 HEADER = [
     "data set", "kind", "rows", "classes", "found", "confidence", "ARI", "ARI with the number", "ARI of five",
     "predicted", "verdict", "predicted with the number", "verdict with the number", "row confidence", "rows right",
-    "row confidence with the number", "rows right with the number", "seconds", "seconds with the number",
+    "row confidence with the number", "rows right with the number", "factor 1.5", "factor 4", "seconds",
+    "seconds with the number",
 ]  # fmt: skip
 RUNS = Path(__file__).parents[1] / "docs" / "evidence" / "judge_runs.csv"
 
@@ -108,6 +109,11 @@ def said(model, truth):
     ]
 
 
+def off(number, classes):
+    """By which factor a number is off."""
+    return max(number / classes, classes / number)
+
+
 def row(name, kind, load):
     warnings.simplefilter("ignore")
     X, y = load(name)
@@ -122,7 +128,7 @@ def row(name, kind, load):
     number = free.number_
     return [
         name, kind, len(y), c, number.n_clusters, f"{number.confidence:.2f}", *scores, p, v, gp, gv, s, r, gs, gr,
-        f"{long:.2f}", f"{short:.2f}",
+        int(off(number.n_clusters, c) <= 1.5), int(off(number.n_clusters, c) > 4), f"{long:.2f}", f"{short:.2f}",
     ]  # fmt: skip
 
 
@@ -210,6 +216,16 @@ def report_of_draws(table):
           f"1 on {np.mean(found[clear] == 1):.3f} of clear ones", file=sys.stderr)  # fmt: skip
     print(f"clear {clear.sum()}: ARI {free[clear].mean():.3f}, with the number {given[clear].mean():.3f}; "
           f"hopeless {hopeless.sum()}: {free[hopeless].mean():.3f}", file=sys.stderr)  # fmt: skip
+    with (RUNS.parent / "judge_kinds.csv").open("w") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(
+            ["kind", "draws", "ARI", "ARI with the number", "ARI of five", "said of the number found", "answered 1"]
+        )
+        for kind in [*np.unique(kinds), "all"]:
+            own = ((kinds == kind) | (kind == "all")) & (clear | (kinds == "nothing"))
+            five, said = (np.array([float(one[place]) for one in table])[own] for place in (8, 9))
+            means = [free[own], given[own], five, said, found[own] == 1]
+            writer.writerow([kind, own.sum(), *(f"{np.mean(one):.3f}" for one in means)])
     for kind in np.unique(kinds):
         own = (kinds == kind) & some
         if own.any():

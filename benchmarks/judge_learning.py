@@ -11,6 +11,7 @@ agreement. Nothing here sees a real data set.
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import time
 import warnings
@@ -30,7 +31,7 @@ from threadpoolctl import threadpool_limits
 from jointclust.consensus import fitting
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.judged import seen_in
-from jointclust.judge import judge, prior
+from jointclust.judge import judge, prior, words
 from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 
 _PART = 40  # draws of a part
@@ -335,11 +336,38 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
     }  # fmt: skip
 
 
+def effects(D: dict[str, np.ndarray], trees: int = 200) -> list[list[str]]:
+    """What each theme of measures is worth: the agreement lost on draws held out where it is that of another draw."""
+    place = {seed: number for number, seed in enumerate(D["seed"].tolist())}
+    of, scores = np.array([place[seed] for seed in D["of_number"].tolist()]), D["scores"].astype(np.float64)
+    best = np.full(len(place), -1.0)
+    np.maximum.at(best, of, scores)
+    clear = (D["k_true"] > 1) & (best >= _HOPELESS)
+    target, weights = np.exp((scores - best[of]) / judge.SOFT), np.clip(best[of], 0, 1) * clear[of]
+    X, test = D["features"].astype(np.float64), of % 5 == 0
+    model = arrays_of(boosted(X[~test], target[~test], weights[~test], trees))
+    own = [np.flatnonzero(of == one) for one in np.flatnonzero(clear) if one % 5 == 0]
+
+    def reached(features):
+        said = np.zeros(len(X))
+        said[test] = model(features[test])
+        return float(np.mean([scores[rows[said[rows].argmax()]] for rows in own]))
+
+    everything, rng, lines = reached(X), np.random.RandomState(0), []
+    for theme in words.THEMES:
+        columns = [MEASURES.index(name) + shift * len(MEASURES) for name in theme.measures for shift in range(4)]
+        mixed = X.copy()
+        mixed[np.ix_(test, columns)] = X[np.ix_(rng.permutation(np.flatnonzero(test)), columns)]
+        lines.append([theme.better, ", ".join(theme.measures), f"{everything - reached(mixed):.3f}"])
+    return [["what it says", "measures", "agreement lost without it"], *sorted(lines, key=lambda one: -float(one[2]))]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=2400)
     parser.add_argument("--folder", type=Path, default=Path("build/judge"))
     parser.add_argument("--out", type=Path, default=judge.FILE)
+    parser.add_argument("--effects", type=Path, help="write what each theme of measures is worth, as CSV")
     parser.add_argument("--have", action="store_true", help="learn from the parts that are there")
     asked = parser.parse_args()
     if asked.have:
@@ -348,5 +376,8 @@ if __name__ == "__main__":
     else:
         drawn = gathered(asked.folder, asked.draws)
     with threadpool_limits(1):
+        if asked.effects is not None:
+            with asked.effects.open("w") as file:
+                csv.writer(file, lineterminator="\n").writerows(effects(drawn))
         np.savez_compressed(asked.out, **learned(drawn))
     print(f"{asked.out}: {asked.out.stat().st_size / 1e3:.0f} kB")

@@ -85,7 +85,7 @@ def _convert_number(number: ClusterNumber) -> None:
 
 def _convert_consensus(model: JointConsensus) -> None:
     state = dict(vars(model))
-    defaults = {"views": None, "reject_below": 0.0, "effort": "normal", "columns": "all", "trust": True}
+    defaults = {"views": None, "reject_below": 0.0, "effort": "normal", "columns": "all", "trust": False}
     params = {name: state.get(name, defaults.get(name)) for name in JointConsensus._get_param_names()}
     if "labels_" not in state or "_agreement" in state:
         model.__dict__ = (
