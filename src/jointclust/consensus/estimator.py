@@ -377,8 +377,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
             kept = KeptRows.of(X.rows.X if isinstance(X, Coordinates) else X, viewed.weights, viewed.n_samples)
             known = None if known is None else to_host(known)
-            of_fit = {"kept": kept, "fingerprint": fingerprint_of(X)}
-            return replace(viewed, known=known, groups=row_groups, **of_fit), classes
+            fingerprint = fingerprint_of(X)
+            return replace(viewed, known=known, groups=row_groups, kept=kept, fingerprint=fingerprint), classes
         remote = RemoteRows.of(X, sample_weight)
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)

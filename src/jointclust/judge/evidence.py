@@ -163,7 +163,8 @@ class _Part:
         """LDA k-means from labels: new labels, the rule that gives them, and the centers and sizes behind it."""
         for _ in range(_DISCRIMINANT):
             centers, sizes = sums(self.Z, labels, k, self.weights)
-            directions: Float = np.linalg.solve(self.total - (sizes[:, None] * centers).T @ centers, centers.T)
+            within = self.total - (sizes[:, None] * centers).T @ centers
+            directions = np.linalg.solve(within, centers.T).astype(np.float64, copy=False)
             offsets = np.where(sizes > 0, 0.5 * np.einsum("kd,dk->k", centers, directions), np.inf)
             rule = Rule(directions, offsets)
             before, labels = labels, rule.label(self.Z)
