@@ -65,9 +65,9 @@ def cluster(
     Examples
     --------
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=4, random_state=0)
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=50, n_clusters=3, random_state=0)
     >>> jc.cluster(X, random_state=0).n_clusters
-    4
+    3
     """
     with shown(progress):
         if isinstance(n_clusters, int | np.integer):

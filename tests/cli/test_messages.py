@@ -161,7 +161,7 @@ def test_texts_that_are_not_clustered_are_a_danger_where_little_else_is(tmp_path
 
 
 def test_an_uncertain_number_is_told_once_before_the_result(tmp_path, capsys, rng):
-    X = np.repeat(np.eye(8) * 30, 20, axis=0) + rng.standard_normal((160, 8))
+    X = np.repeat(np.eye(8) * 3, 20, axis=0) + rng.standard_normal((160, 8))
     np.save(tmp_path / "x.npy", X)
     quick = ("--set", "effort=quick", "--set", "trust=false")
     assert call("fit", tmp_path / "x.npy", "-k", "2-4", *quick, "--out", tmp_path / "run") == 0

@@ -66,11 +66,11 @@ def test_clusters_in_the_plane(rng):
     assert result.n_clusters == result.suggestions[0] == 30
 
 
-def test_neither_order_nor_rotation_nor_unit_matter(rng):
+def test_neither_order_nor_unit_nor_precision_matter(rng):
     X, _ = jc.datasets.mixture(200, 10, 3, n_nuisance=2, separation=4, random_state=1)
     one = jc.number_of_clusters(jc.decompose(X), n_clusters=(2, 5))
-    order, turned = rng.permutation(200), X @ np.linalg.qr(rng.standard_normal((10, 10)))[0]
-    for other in (X[order], turned, 1000 * X[order] + 5, X.astype(np.float32)):
+    order = rng.permutation(200)
+    for other in (X[order], 1000 * X[order] + 5, X.astype(np.float32)):
         again = jc.number_of_clusters(jc.decompose(other), n_clusters=(2, 5))
         assert again.n_clusters == one.n_clusters
         assert again.scores == pytest.approx(one.scores, abs=1e-6)
@@ -196,7 +196,7 @@ def test_nearly_as_many_clusters_as_rows_are_no_answer():
     """Everybody agrees on one row for each cluster."""
     X, _ = jc.datasets.mixture(100, 10, 3, n_nuisance=0, separation=12, random_state=0)
     result = jc.number_of_clusters(jc.decompose(X), n_clusters=[3, 80])
-    assert (result.n_clusters, result.scores[80] < 0.5) == (3, True)
+    assert (result.n_clusters, result.scores[80] < result.scores[3]) == (3, True)
 
 
 def test_constant_and_few_rows(rng):

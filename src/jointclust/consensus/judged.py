@@ -38,6 +38,8 @@ from jointclust.types import Float, Labels, Matrix
 _VARIANCE, _DIRECTIONS = 0.95, 50
 # Fewest rows of which anything can be said: two in each half.
 _FEWEST = 4
+# A block counts if clusters are this likely in it, relative to the likeliest: as it votes by the evidence of blocks.
+_OF_MOST = 0.4
 # Rank of a randomised decomposition.
 _RANK = 500
 
@@ -130,16 +132,14 @@ def seen_in(viewed: ViewedData, sample: NDArray[np.intp]) -> Seen | None:
 def _of_blocks(
     blocks: NDArray[np.intp], views: NDArray[np.intp], evidence: Callable[[NDArray[np.intp]], Evidence]
 ) -> Evidence:
-    """The evidence in the views of the blocks that have clusters, side by side; of all blocks where none has any."""
+    """The evidence, side by side, in the views of the blocks that about as likely have clusters as the likeliest."""
     names = np.unique(blocks)
     if names.size == 1:
         return evidence(views)
     alone = [evidence(views[blocks == name]) for name in names]
-    judge = the_judge()
-    tell = np.array([judge.p_anything(one) >= judge.limits[0] for one in alone])
-    if tell.sum() == 1:
-        return alone[int(tell.argmax())]
-    return evidence(views[np.isin(blocks, names[tell])] if tell.any() else views)
+    likely = np.array([the_judge().p_anything(one) for one in alone])
+    tell = likely >= _OF_MOST * likely.max()
+    return alone[int(tell.argmax())] if tell.sum() == 1 else evidence(views[np.isin(blocks, names[tell])])
 
 
 def _columns_of(coordinates: Coordinates, rows: NDArray[np.intp]) -> Float:
@@ -153,22 +153,38 @@ def counted_in(
     viewed: ViewedData, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent
 ) -> tuple[ClusterNumber, Seen | None]:
     """The number of clusters in a sample of the rows, and the evidence that tells it."""
-    if sample.size < FEWEST_ROWS:
-        raise ValueError(
-            f"{sample.size} rows are too few to choose the number of clusters: at least {FEWEST_ROWS} are needed. Give "
-            "n_clusters."
-        )
-    allowed = candidates(among, sample.size)
-    n_distinct = distinct_rows(host_block(rows_at(viewed.sources[0].rows, sample)))[0].size
-    allowed = [number for number in allowed if number <= n_distinct] or allowed[:1]
+    n_distinct = _n_distinct(viewed, sample)
+    allowed = _allowed(sample.size, n_distinct, among)
     if allowed == [1]:
         return nothing_to_count(allowed), None
     with collected(), threads.single():
         seen = seen_in(viewed, sample)
-        if seen is None:
-            return nothing_to_count(allowed), None
-        number = counted(seen.evidence, allowed, report)
-    return replace(number, at_edge=number.at_edge and number.n_clusters < n_distinct), seen
+        evidence = None if seen is None else seen.evidence
+        return _number_by(evidence, allowed, n_distinct, report), seen
+
+
+def _n_distinct(viewed: ViewedData, sample: NDArray[np.intp]) -> int:
+    """How many different rows a sample has."""
+    return distinct_rows(host_block(rows_at(viewed.sources[0].rows, sample)))[0].size
+
+
+def _allowed(n_rows: int, n_distinct: int, among: Numbers | None) -> list[int]:
+    """The numbers of clusters that so many rows can have."""
+    if n_rows < FEWEST_ROWS:
+        raise ValueError(
+            f"{n_rows} rows are too few to choose the number of clusters: at least {FEWEST_ROWS} are needed. Give "
+            "n_clusters."
+        )
+    allowed = candidates(among, n_rows)
+    return [number for number in allowed if number <= n_distinct] or allowed[:1]
+
+
+def _number_by(evidence: Evidence | None, allowed: list[int], n_distinct: int, report: Report) -> ClusterNumber:
+    """The number of clusters by the evidence in rows; of equal rows there is none."""
+    if evidence is None or allowed == [1]:
+        return nothing_to_count(allowed)
+    number = counted(evidence, allowed, report)
+    return replace(number, at_edge=number.at_edge and number.n_clusters < n_distinct)
 
 
 def judged(
@@ -182,29 +198,51 @@ def judged(
         return Judgement.of(seen.evidence, np.asarray(labels)[sample[seen.rows]], n_clusters)
 
 
-def viewed_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> ViewedData:
-    """Rows in memory in the views of a fit."""
-    return ViewedData(agreement.preparations, agreement.sources(X), weights, max_rank)
+class SeenAgain(NamedTuple):
+    """What was seen in rows in memory by the views of a fit.
 
+    The evidence, and the codes of the rows that were looked at, None if all are equal; how many rows there are, and how
+    many different ones.
+    """
 
-def _seen_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> tuple[Evidence, NDArray] | None:
-    """The evidence in rows in memory by the views of a fit, and the codes of the rows that were looked at."""
-    viewed = viewed_again(agreement, max_rank, X, weights)
-    sample = viewed.sample(np.random.RandomState(0))
-    seen = seen_in(viewed, sample)
-    if seen is None or seen.rows.size < _FEWEST:
-        return None
-    some = [ViewRows(rows_at(one.rows, sample[seen.rows]), one.scaler) for one in viewed.sources]
-    return seen.evidence, to_host(agreement.codes(some)[0])
+    evidence: Evidence | None
+    codes: NDArray | None
+    n_rows: int
+    n_distinct: int
 
+    def number(self) -> ClusterNumber:
+        """The number of clusters."""
+        allowed = _allowed(self.n_rows, self.n_distinct, None)
+        with collected(), threads.single():
+            return _number_by(self.evidence, allowed, self.n_distinct, silent)
 
-def judged_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> Judgement | None:
-    """The judgement on the clusters of a fit in rows in memory; None if nothing can be seen."""
-    with collected(), threads.single():
-        seen = _seen_again(agreement, max_rank, X, weights)
-        if seen is None:
+    def enough(self) -> tuple[Evidence, NDArray] | None:
+        """The evidence and the codes; None where there is too little to judge clusters by."""
+        if self.evidence is None or self.codes is None or len(self.codes) < _FEWEST:
             return None
-        evidence, codes = seen
+        return self.evidence, self.codes
+
+
+def seen_again(agreement: Agreement, max_rank: int, X: Any, weights: Float | None) -> SeenAgain:
+    """Look at rows in memory by the views of a fit."""
+    with collected(), threads.single():
+        viewed = ViewedData(agreement.preparations, agreement.sources(X), weights, max_rank)
+        sample = viewed.sample(np.random.RandomState(0))
+        size = sample.size, _n_distinct(viewed, sample)
+        seen = seen_in(viewed, sample)
+        if seen is None:
+            return SeenAgain(None, None, *size)
+        some = [ViewRows(rows_at(one.rows, sample[seen.rows]), one.scaler) for one in viewed.sources]
+        return SeenAgain(seen.evidence, to_host(agreement.codes(some)[0]), *size)
+
+
+def judged_again(agreement: Agreement, again: SeenAgain) -> Judgement | None:
+    """The judgement on the clusters of a fit in rows that were seen again; None if nothing can be seen."""
+    seen = again.enough()
+    if seen is None:
+        return None
+    evidence, codes = seen
+    with collected(), threads.single():
         return Judgement.of(evidence, to_host(most_voted(agreement.soft_labels(codes))), agreement.n_clusters)
 
 
@@ -230,17 +268,15 @@ class LayersJudged:
             return the_judge().agreement(self.evidence, self.evidence.candidate(n_clusters))
 
 
-def layers_judged(
-    agreement: Agreement, max_rank: int, tree: Tree, X: Any, weights: Float | None, own: Judgement | None
-) -> LayersJudged | None:
-    """The layers of a fit before the judge, in rows in memory; None if nothing can be seen.
+def layers_judged(agreement: Agreement, tree: Tree, again: SeenAgain, own: Judgement | None) -> LayersJudged | None:
+    """The layers of a fit before the judge, in rows that were seen again; None if nothing can be seen.
 
     The clusters of the fit have their own judgement.
     """
+    seen = again.enough()
+    if seen is None:
+        return None
     with collected(), threads.single():
-        seen = _seen_again(agreement, max_rank, X, weights)
-        if seen is None:
-            return None
         (evidence, codes), judge = seen, the_judge()
         leaves = leaves_of(agreement, tree, codes)
         layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]

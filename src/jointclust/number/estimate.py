@@ -69,9 +69,9 @@ def number_of_clusters(
     --------
     >>> import numpy as np
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=50, n_clusters=5, random_state=1)
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=50, n_clusters=3, random_state=0)
     >>> jc.number_of_clusters(X, n_clusters=(2, 12)).n_clusters
-    5
+    3
     >>> noise = np.random.RandomState(0).standard_normal((200, 20))
     >>> jc.number_of_clusters(noise).has_structure
     False

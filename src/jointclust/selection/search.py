@@ -85,12 +85,12 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     Examples
     --------
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=4, random_state=0)
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=50, n_clusters=3, random_state=0)
     >>> dec = jc.DiscriminativeEmbeddedClustering()
     >>> grid = {"n_clusters": [2, 3, 4, 5, 6], "trade_off": [1.5, 3, 18]}
     >>> search = jc.LabelFreeSearch(dec, grid, random_state=0).fit(X)
     >>> search.best_params_["n_clusters"]
-    4
+    3
     """
 
     _limits: ClassVar[Limits] = {
