@@ -27,8 +27,10 @@ COSTLY = {
 }
 # The explanation and the report have a profile each: of the cells as they are, and as they are coded.
 EXPECTED = dict.fromkeys(COSTLY, 1) | {"profile of the report": 2}
-# The page also has what makes the clusters at other numbers than the fit's.
-LAYERED = EXPECTED | {"profile of the report": 3, "explain": 2}
+# The page also has what makes the clusters at other numbers than the fit's. Layers and the number of clusters are
+# judged in the rows that the model keeps, coded and filled once more, for both together: a saved model has no others, and says
+# the same as the fit.
+LAYERED = EXPECTED | {"profile of the report": 3, "explain": 2, "code": 2, "fill": 2}
 
 
 @pytest.fixture
@@ -87,5 +89,5 @@ def test_preparation_codes_the_rows_of_fit_once(counted, rng):
     rows = rng.standard_normal((20, 3))
     preparation = Preparation("standardised")
     coded, _ = preparation.fit_encode(rows)
-    assert (preparation.transform(rows) == preparation.scaler_.transform(coded)).all()
+    assert (preparation.transform(rows) == preparation.scaler_.transform(coded.rows)).all()
     assert counted["describe"] == 1

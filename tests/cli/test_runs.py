@@ -211,7 +211,7 @@ def test_a_workbook(data, tmp_path):
         {row["name"] for row in written}, key=[r[1] for r in clusters].index
     )
     summary = dict(list(book["summary"].values)[1:])
-    assert (summary["rows"], summary["clusters"], summary["how sure"]) == (40, 2, "not sure")
+    assert (summary["rows"], summary["clusters"], summary["how sure"]) == (40, 2, "sure")
     assert call(*fit, "--force") == 0
     assert not (tmp_path / "run" / "results.xlsx").exists(), "of an earlier run"
 

@@ -24,10 +24,10 @@ from jointclust.consensus.judged import (
     Judgement,
     LayersJudged,
     Seen,
-    counted_in,
+    SeenAgain,
     judged_again,
     layers_judged,
-    viewed_again,
+    seen_again,
 )
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
@@ -67,7 +67,7 @@ from jointclust.views.preparation import Preparation, describe_empty
 # A layer is supported if its predicted agreement is less than that of coarser ones by at most this.
 _ABOUT = 0.02
 # What is computed when it is first read, and holds until the next fit.
-_READ = "_predicted", "_number"
+_READ = "_predicted", "_number", "_seen"
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
 
@@ -463,6 +463,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _judged: Judgement | None = field(init=False)
     _predicted: LayersJudged | None = field(init=False)
     _number: ClusterNumber = field(init=False)
+    _seen: SeenAgain | None = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
@@ -513,9 +514,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """What the judge says of the clusters: of the fit; of others, from the kept rows when it is first needed."""
         check_is_fitted(self)
         if "_judged" not in vars(self):
-            kept: KeptRows | None = vars(self).get("_kept")
-            of = self._agreement, self.max_rank
-            self._judged = None if kept is None else judged_again(*of, kept.rows, kept.weights)
+            again = _seen_by(self)
+            self._judged = None if again is None else judged_again(self._agreement, again)
         return self._judged
 
     @property
@@ -536,12 +536,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if "number_" in vars(self):
             return vars(self)["number_"]
         if "_number" not in vars(self):
-            kept: KeptRows | None = vars(self).get("_kept")
-            if kept is None:
+            again = _seen_by(self)
+            if again is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
-            viewed = viewed_again(self._agreement, self.max_rank, kept.rows, kept.weights)
             try:
-                self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+                self._number = again.number()
             except ValueError as error:
                 raise AttributeError(f"number_ is not known: {error}") from error
         return self._number
@@ -580,7 +579,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             From 0 to 1.
         """
         check_is_fitted(self)
-        judgement = judged_again(self._agreement, self.max_rank, X, None)
+        judgement = judged_again(self._agreement, seen_again(self._agreement, self.max_rank, X, None))
         return 0.0 if judgement is None else judgement.agreement
 
     @property
@@ -656,9 +655,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def _split(self, n_clusters: int) -> dict[str, Any]:
         """What is predicted of a layer, and whether that supports the split that makes it of the one before."""
         if "_predicted" not in vars(self):
-            kept: KeptRows | None = vars(self).get("_kept")
-            of = self._agreement, self.max_rank, self._layers()
-            self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights, self._judgement)
+            of, again = (self._agreement, self._layers()), _seen_by(self)
+            self._predicted = None if again is None else layers_judged(*of, again, self._judgement)
         predicted = None if self._predicted is None else self._predicted.predicted
         if predicted is None or not 1 < n_clusters <= predicted.size:
             return {"predicted_agreement": None, "split": None}
@@ -906,6 +904,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 def _unfitted(model: JointConsensus) -> dict[str, Any]:
     """What a model has besides what its fit left."""
     return {name: value for name, value in vars(model).items() if not name.endswith("_") and name not in _READ}
+
+
+def _seen_by(model: JointConsensus) -> SeenAgain | None:
+    """What a model sees in the rows that it keeps, looked at when first needed; None if it keeps none.
+
+    Not what the fit saw: of many rows that is another sample, and a saved model has to say the same.
+    """
+    if "_seen" not in vars(model):
+        kept: KeptRows | None = vars(model).get("_kept")
+        of = model._agreement, model.max_rank
+        model._seen = None if kept is None else seen_again(*of, kept.rows, kept.weights)
+    return model._seen
 
 
 def _measured(model: JointConsensus, name: str) -> Trust:

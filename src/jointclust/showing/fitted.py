@@ -32,6 +32,7 @@ from jointclust.showing.names import group_names
 from jointclust.showing.profile import Profile, profile
 from jointclust.types import Estimator, Float, Labels
 from jointclust.views.blocks import PreparedBlocks, by_block, checked_blocks, n_rows_of
+from jointclust.views.columns import columns_named, is_table, names_of
 from jointclust.views.kinds import Described, Description
 from jointclust.views.preparation import Preparation
 
@@ -60,6 +61,12 @@ def last_step(model: Estimator) -> Any:
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
+def objective_of(clusterer: Any) -> Float | None:
+    """The objective, iteration by iteration, where the method iterates."""
+    history = getattr(clusterer, "objective_history_", None)
+    return None if history is None else np.asarray(history)
+
+
 def first_preparation(model: Estimator) -> Preparation | PreparedBlocks | None:
     """What codes the data before all else: the first step of a pipeline, or the first view of a consensus.
 
@@ -85,6 +92,13 @@ def features_of(model: Estimator, X: Any, coded: Any = None) -> tuple[Any, list[
     return check_array(host_block(X), accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
 
 
+def _without_texts(model: Estimator, X: Any, named_by: Any) -> Any:
+    """A table without the column that clusters are named by, where the model was not fitted with it; else X."""
+    if not isinstance(named_by, str) or not is_table(X) or named_by in getattr(model, "feature_names_in_", ()):
+        return X
+    return columns_named(X, [name for name in names_of(X) if name != named_by])
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A fitted model and its rows; what is shown of them is computed when it is first needed, and kept.
@@ -106,13 +120,14 @@ class Fitted:
     named_by: Any = None  # texts of the rows, or the column of X that has them: clusters are named by their words
     numbered: bool = False  # whether names of clusters are numbers, as for images, whose pixels mean little
     are_known: bool = False  # whether it is known that these are the rows of the fit, and need not be found out
-    given: Any = field(init=False, default=None)  # X with the columns that the fit has left aside
+    given: Any = field(init=False, default=None)  # X with the columns that the fit has left aside, or did not have
 
     def __post_init__(self) -> None:
         first = first_preparation(self.model)
         object.__setattr__(self, "given", self.X)
-        if first is not None:  # a file may have columns that the fit has left aside
-            object.__setattr__(self, "X", first.own_columns(self.X))
+        # A file may have columns that the fit has left aside, and texts beside the numbers that were fitted.
+        own = _without_texts(self.model, self.X, self.named_by) if first is None else first.own_columns(self.X)
+        object.__setattr__(self, "X", own)
 
     @cached_property
     def clusterer(self) -> Any:
@@ -292,12 +307,6 @@ class Fitted:
     def _judgement(self) -> Judgement | None:
         """What the judge says of the clusters of another method, in the rows that it saw."""
         return judgement_on(self.rows, self.labels)
-
-    @property
-    def objective(self) -> Float | None:
-        """The objective, iteration by iteration, where the method iterates."""
-        history = getattr(self.clusterer, "objective_history_", None)
-        return None if history is None else np.asarray(history)
 
     @cached_property
     def profile(self) -> Profile:

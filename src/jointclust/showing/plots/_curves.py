@@ -12,7 +12,7 @@ from jointclust.consensus.estimator import JointConsensus
 from jointclust.selection.search import LabelFreeSearch
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
-from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted, last_step
+from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted, last_step, objective_of
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
@@ -72,8 +72,8 @@ class ObjectiveDisplay(Display):
         display : ObjectiveDisplay
             Drawn.
         """
-        fitted = Fitted(estimator, None)
-        history, name = fitted.objective, type(fitted.clusterer).__name__
+        clusterer = Fitted(estimator, None).clusterer
+        history, name = objective_of(clusterer), type(clusterer).__name__
         if history is None:
             raise TypeError(f"{name} has no objective_history_: it does not iterate.")
         return cls(history, name=name).plot(ax, **options)

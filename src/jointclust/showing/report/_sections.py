@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation, Rule
-from jointclust.showing.fitted import steady_word
+from jointclust.showing.fitted import objective_of, steady_word
 from jointclust.showing.queries import any_of
 from jointclust.showing.report._content import MEMBERS_AGREE, Content
 from jointclust.showing.report._payload import picture
@@ -390,7 +390,7 @@ def _number_curve(content: Content) -> str:
 
 def objective(content: Content) -> str:
     """The objective over the iterations."""
-    history = content.fitted.objective
+    history = objective_of(content.fitted.clusterer)
     if history is None or len(history) < 2 or not np.isfinite(history).all():
         return ""
     label = f"The objective over {len(history)} iterations, from {history[0]:.4g} to {history[-1]:.4g}"
