@@ -117,6 +117,13 @@ def write_half(folder):
             raise OSError(28, "No space left on device")
 
 
+def test_an_error_of_standard_output_is_not_blamed_on_the_folder(tmp_path):
+    full = OSError(28, "No space left on device")
+    with pytest.raises(OSError, match="No space left") as caught, claimed_folder(tmp_path / "run", force=False):
+        raise full
+    assert caught.value is full
+
+
 def test_permissions_of_files_stay(tmp_path):
     write(tmp_path / "run", "old", ("labels.csv",))
     (tmp_path / "run" / "labels.csv").chmod(0o600)

@@ -204,7 +204,7 @@ def test_a_workbook(data, tmp_path):
     written = rows_of(tmp_path / "run" / "labels.csv")
     assert labels[0] == tuple(written[0])
     assert [str(row[1]) for row in labels[1:]] == [row["label"] for row in written]
-    assert labels[1][0] == "=cell 0"
+    assert labels[1][0] == "'=cell 0"
     assert book["labels"]["A2"].data_type == "s", "text, and no formula"
     clusters = list(book["clusters"].values)
     assert [row[1] for row in clusters[1:]] == sorted(

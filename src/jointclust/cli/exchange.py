@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,15 @@ def claimed_folder(folder: Path, *, force: bool) -> Iterator[Path]:
     """
     if os.path.lexists(folder) and not folder.is_dir():
         raise OutputError(f"{folder} is no folder, and a run is written to one: choose another --out.")
-    with errors_of(folder), _made(folder), lock_folder(folder) as is_ours:
-        if not is_ours:
-            raise OutputError(f"{folder} is being written by another run: wait for it to end, or choose another --out.")
-        _finish(folder)
-        _check_free(folder, force=force)
-        tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
+    with ExitStack() as held:
+        with errors_of(folder):  # those of the block are its own
+            held.enter_context(_made(folder))
+            if not held.enter_context(lock_folder(folder)):
+                what = "is being written by another run: wait for it to end, or choose another --out."
+                raise OutputError(f"{folder} {what}")
+            _finish(folder)
+            _check_free(folder, force=force)
+            tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
         yield folder
 
 
