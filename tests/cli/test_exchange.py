@@ -124,6 +124,16 @@ def test_an_error_of_standard_output_is_not_blamed_on_the_folder(tmp_path):
     assert caught.value is full
 
 
+def test_links_are_named_as_one_would_type_them(tmp_path):
+    (tmp_path / "run").symlink_to("nowhere")
+    with pytest.raises(OutputError, match=f"run is a link, to {tmp_path}/nowhere, where no folder is"):
+        write(tmp_path / "run", "new", ("labels.csv",))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "labels.csv").symlink_to("away.csv")
+    with pytest.raises(OutputError, match=f"labels.csv is a link, to {tmp_path}/other/away.csv: nothing"):
+        write(tmp_path / "other", "new", ("labels.csv",))
+
+
 def test_permissions_of_files_stay(tmp_path):
     write(tmp_path / "run", "old", ("labels.csv",))
     (tmp_path / "run" / "labels.csv").chmod(0o600)

@@ -53,6 +53,9 @@ def claimed_folder(folder: Path, *, force: bool) -> Iterator[Path]:
 
     A folder that was made for this is removed again if nothing has come into it.
     """
+    if folder.is_symlink() and not folder.is_dir():
+        target = folder.parent / folder.readlink()
+        raise OutputError(f"{folder} is a link, to {target}, where no folder is: make one there.")
     if os.path.lexists(folder) and not folder.is_dir():
         raise OutputError(f"{folder} is no folder, and a run is written to one: choose another --out.")
     with ExitStack() as held:
@@ -98,7 +101,7 @@ def _check_free(folder: Path, *, force: bool) -> None:
 
 def linked(path: Path) -> OutputError:
     """Why a link is not written to."""
-    target = path.readlink()
+    target = path.parent / path.readlink()  # as one would type it here
     return OutputError(f"{path} is a link, to {target}: nothing is written through links. Remove it, or name {target}.")
 
 

@@ -28,7 +28,7 @@ from jointclust.judge.number import (
 from jointclust.numerics.graph import distinct_rows
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
-from jointclust.rows.arrays import columns_at, rows_at, to_host
+from jointclust.rows.arrays import columns_at, rows_at, rows_or_all, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
 
@@ -144,7 +144,7 @@ def counted_in(
             "n_clusters."
         )
     allowed = candidates(among, sample.size)
-    n_distinct = distinct_rows(host_block(rows_at(viewed.sources[0].rows, sample)))[0].size
+    n_distinct = distinct_rows(host_block(rows_or_all(viewed.sources[0].rows, sample)))[0].size
     allowed = [number for number in allowed if number <= n_distinct] or allowed[:1]
     if allowed == [1]:
         return nothing_to_count(allowed), None
