@@ -285,3 +285,16 @@ def test_nothing_is_written_through_links(two_runs, tmp_path, capsys, is_there, 
     (tmp_path / "out").symlink_to(run)  # the folder itself may be a link: it is where its user wants it
     assert call(*fit[: -1 - len(force)], tmp_path / "out", *force) == 0
     assert {path.name for path in run.iterdir()} == RUN
+
+
+def test_files_that_are_not_of_the_run_are_named(iris_csv, tmp_path, capsys):
+    """Also those that a command does not use; the model itself is refused."""
+    run = tmp_path / "run"
+    assert call("fit", iris_csv, *QUICK, "--out", run) == 0
+    assert call("predict", run, iris_csv, "-o", tmp_path / "a.csv") == 0
+    assert "not as the run wrote them" not in capsys.readouterr().err
+    (run / "report.html").write_text("of another run")
+    assert call("predict", run, iris_csv, "-o", tmp_path / "b.csv") == 0
+    error = capsys.readouterr().err
+    assert "not as the run wrote them" in error
+    assert "report.html." in error

@@ -20,7 +20,7 @@ from jointclust.cli.exchange import claimed_folder
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, file_to_fit, known_labels, naming_texts
 from jointclust.cli.results import Outcome, finish, image_of, verdict
-from jointclust.cli.runs import parameters_of, saved_names, saved_run
+from jointclust.cli.runs import altered, parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
 from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_result
 from jointclust.consensus.tree import FINEST
@@ -171,6 +171,7 @@ def cut(
     """
     voice = Voice(given)
     saved = saved_run(run)
+    voice.warn(altered(saved))
     folder = Path(f"{saved.folder.resolve()}-{cut_into}" if out is None else out)
     before = parameters_of(saved)
     path = before.get("data") if data is None else data

@@ -106,6 +106,17 @@ def _check_together(run: SavedRun, model: Path) -> None:
         raise ReadError(f"{model} {why}. Fit again with --force, or give the model by itself, in a folder of its own.")
 
 
+def altered(run: SavedRun) -> list[str]:
+    """A warning where files of a run are not as it wrote them; what is used of them is checked where it is read."""
+    digests = {name: own for name, own in run.record.get("files", {}).items() if name in OUTPUTS and name != _MODEL}
+    there = {name: own for name, own in digests.items() if (run.folder / name).is_file()}
+    other = sorted(name for name, own in there.items() if digest_of(run.folder / name) != own)
+    if not other:
+        return []
+    why = f"not as the run wrote them ({RECORD} has their checksums): changed by hand, or of another run"
+    return [f"Of the files in {run.folder}, these are {why}: {', '.join(other)}."]
+
+
 def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
     """Columns of the run's table of labels, as they are written there, in the order of the rows of the fit.
 
