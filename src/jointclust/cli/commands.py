@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,6 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
             fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), like=before)
             cluster_number, coded, embedding = fit.number, fit.coded, fit.embedding
             del fit  # and with it the rows in each view, which take more room than all that follows
-            gc.collect()
         else:
             estimator, cluster_number = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None

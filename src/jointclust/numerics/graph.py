@@ -50,7 +50,7 @@ def distinct_rows(X: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         ends = zip(tidy.indptr[:-1], tidy.indptr[1:], strict=True)
         keys = np.array([hash((tidy.indices[a:b].tobytes(), tidy.data[a:b].tobytes())) for a, b in ends])
     elif X.shape[1] > _WIDE:
-        keys = np.array([hash((row + 0.0).tobytes()) for row in X])  # one at a time: no copy of all
+        keys = np.array([hash((row + 0.0).tobytes()) for row in np.asarray(X)])  # one at a time: no copy of all
     else:
         rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
         # Each row as one item of raw bytes, so that sorting them takes one comparison a pair.
