@@ -117,6 +117,23 @@ def write_half(folder):
             raise OSError(28, "No space left on device")
 
 
+def test_an_error_of_standard_output_is_not_blamed_on_the_folder(tmp_path):
+    full = OSError(28, "No space left on device")
+    with pytest.raises(OSError, match="No space left") as caught, claimed_folder(tmp_path / "run", force=False):
+        raise full
+    assert caught.value is full
+
+
+def test_links_are_named_as_one_would_type_them(tmp_path):
+    (tmp_path / "run").symlink_to("nowhere")
+    with pytest.raises(OutputError, match=f"run is a link, to {tmp_path}/nowhere, where no folder is"):
+        write(tmp_path / "run", "new", ("labels.csv",))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "labels.csv").symlink_to("away.csv")
+    with pytest.raises(OutputError, match=f"labels.csv is a link, to {tmp_path}/other/away.csv: nothing"):
+        write(tmp_path / "other", "new", ("labels.csv",))
+
+
 def test_permissions_of_files_stay(tmp_path):
     write(tmp_path / "run", "old", ("labels.csv",))
     (tmp_path / "run" / "labels.csv").chmod(0o600)
@@ -268,3 +285,16 @@ def test_nothing_is_written_through_links(two_runs, tmp_path, capsys, is_there, 
     (tmp_path / "out").symlink_to(run)  # the folder itself may be a link: it is where its user wants it
     assert call(*fit[: -1 - len(force)], tmp_path / "out", *force) == 0
     assert {path.name for path in run.iterdir()} == RUN
+
+
+def test_files_that_are_not_of_the_run_are_named(iris_csv, tmp_path, capsys):
+    """Also those that a command does not use; the model itself is refused."""
+    run = tmp_path / "run"
+    assert call("fit", iris_csv, *QUICK, "--out", run) == 0
+    assert call("predict", run, iris_csv, "-o", tmp_path / "a.csv") == 0
+    assert "not as the run wrote them" not in capsys.readouterr().err
+    (run / "report.html").write_text("of another run")
+    assert call("predict", run, iris_csv, "-o", tmp_path / "b.csv") == 0
+    error = capsys.readouterr().err
+    assert "not as the run wrote them" in error
+    assert "report.html." in error

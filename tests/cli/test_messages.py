@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import pickle
 import re
@@ -239,9 +240,31 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path):
     writing.write_table(tmp_path / "safe.csv", {"=head": cells})
     writing.write_table(tmp_path / "raw.csv", {"=head": cells}, raw=True)
     values = [row["'=head"] for row in rows_of(tmp_path / "safe.csv")]
-    assert values == ["'=1+1", "'+a", "'-b", "'@c", "-5", "+3.5", "-", "plain", "'quoted", "-2.5", "'\t=1"]
+    assert values == ["'=1+1", "'+a", "'-b", "'@c", "-5", "+3.5", "-", "plain", "'quoted", "-2.5", "\t'=1"]
     assert [row["=head"] for row in rows_of(tmp_path / "raw.csv")] == [str(cell) for cell in cells]
     assert [writing.as_meant(cell) for cell in values] == [str(cell) for cell in cells]
+
+
+def test_no_part_of_a_cell_is_a_formula():
+    unseen = ["", " ", "\xa0", "\u200b", "\ufeff", '"', "\x00"]
+    splits = [";", ",", "|", "\t", "\r", "\n", "\r\n", "\u2028", ";; "]
+    signs = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+    for start, split, between, sign in itertools.product(["", "a", "'", '"', "5"], splits, unseen, signs):
+        for cell in (f"{start}{split}{between}{sign}1+1", f"{between}{sign}A1{split}{sign}"):
+            parts = re.split(r"[;,|\t\r\n\u2028]", writing.as_text(cell))
+            assert not [part for part in parts if part.strip("".join(unseen))[:1] == sign]
+            assert writing.as_meant(writing.as_text(cell)) == cell
+
+
+def test_cells_are_read_back_as_they_were(tmp_path, rng):
+    """Apostrophes that were there stay, also in a header and before a formula; a bare CR is in quotes."""
+    letters = np.array(["=", "'", "-", "5", ";", ",", "\t", "\r", "\n", "\ufeff", " ", '"', "a", "\uff1d"])
+    cells = ["'=1", "''=1", "'-5", "-5", "a\rb", "\r", "x\r\ny", "'tis"]
+    cells += [f"{''.join(rng.choice(letters, 8))}." for _ in range(500)]
+    for raw in (False, True):
+        writing.write_table(tmp_path / "t.csv", {"'=head;=x": cells, "n": [1.5] * len(cells)}, raw=raw)
+        assert writing.read_cells(tmp_path / "t.csv", raw=raw)["'=head;=x"] == cells
+    assert (tmp_path / "t.csv").read_bytes().startswith(b"'=head;=x,n\n'=1,1.5\n")
 
 
 def test_a_name_decides_the_format(tmp_path, capsys, rng):

@@ -28,8 +28,8 @@ COSTLY = {
 # The explanation and the report have a profile each: of the cells as they are, and as they are coded.
 EXPECTED = dict.fromkeys(COSTLY, 1) | {"profile of the report": 2}
 # The page also has what makes the clusters at other numbers than the fit's. Layers and the number of clusters are
-# judged in the rows that the model keeps, coded and filled once more, for both together: a saved model has no others, and says
-# the same as the fit.
+# judged in the rows that the model keeps, coded and filled once more, for both together: a saved model has no others,
+# and says the same as the fit.
 LAYERED = EXPECTED | {"profile of the report": 3, "explain": 2, "code": 2, "fill": 2}
 
 

@@ -15,11 +15,14 @@ def test_a_long_table_goes_on_in_the_next_sheet_and_odd_cells_are_kept(tmp_path,
     workbook.write_workbook(tmp_path / "b.xlsx", {"labels": cells, "empty": {"a": []}})
     book = openpyxl.load_workbook(tmp_path / "b.xlsx")
     assert book.sheetnames == ["labels", "labels 2", "empty"]
-    assert list(book["labels"].values)[:3] == [("=name", "value"), ("=1+1", 1), ("a\N{REPLACEMENT CHARACTER}b", None)]
+    assert list(book["labels"].values)[:3] == [("'=name", "value"), ("'=1+1", 1), ("a\N{REPLACEMENT CHARACTER}b", None)]
     assert book["labels"]["A1"].data_type == book["labels"]["A2"].data_type == "s"
     assert len(book["labels"]["A4"].value) == 32_767
-    assert list(book["labels 2"].values) == [("=name", "value"), ("last", 2.5)]
+    assert list(book["labels 2"].values) == [("'=name", "value"), ("last", 2.5)]
     assert list(book["empty"].values) == [("a",)]
+    workbook.write_workbook(tmp_path / "b.xlsx", {"labels": cells}, raw=True)
+    raw = openpyxl.load_workbook(tmp_path / "b.xlsx")["labels"]
+    assert (raw["A1"].value, raw["A1"].data_type, raw["A2"].data_type) == ("=name", "s", "s")
 
 
 def test_without_openpyxl(monkeypatch):

@@ -1,6 +1,7 @@
 """What is computed on a block, against the formula in its docstring: NumPy, sparse and torch, in both precisions."""
 
 import itertools
+import tracemalloc
 
 import array_api_strict
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from jointclust.numerics.graph import neighbors
+from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, to_host
 
@@ -267,3 +268,17 @@ def test_neighbours_on_a_device(library):
     np.testing.assert_array_equal(to_host(neighbors(library(rows), among, 5)), expected)
     near = np.linalg.norm(rows[:, None] - among, axis=2)
     np.testing.assert_array_equal(expected, np.lexsort((np.tile(np.arange(68), (46, 1)), near.round(9)), axis=1)[:, :5])
+
+
+def test_very_many_columns_are_centred_in_stretches():
+    """The same to rounding, and no second matrix; equal rows are found by their bytes."""
+    X = np.repeat(RNG.standard_normal((4, 60_000)), 2, axis=0) + 5.0
+    basis, mean = RNG.standard_normal((60_000, 3)), X.mean(axis=0)
+    tracemalloc.start()
+    found, lengths, (first, which) = blocks.project(X, basis, mean), blocks.squared_distances(X, mean), distinct_rows(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.75 * X.nbytes
+    np.testing.assert_allclose(found, (X - mean) @ basis, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(lengths, ((X - mean) ** 2).sum(axis=1), rtol=1e-12)
+    assert (first.tolist(), which.tolist()) == ([0, 2, 4, 6], [0, 0, 1, 1, 2, 2, 3, 3])

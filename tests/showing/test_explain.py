@@ -225,6 +225,7 @@ def test_every_kind_of_model(estimator, iris):
     assert str(explanation).count("Cluster ") == len(explanation) == 3
 
 
+@pytest.mark.filterwarnings("ignore:(AgglomerativeClustering|DBSCAN) has no predict")
 def test_models_of_others(blobs):
     X, y = blobs
     piped = make_pipeline(StandardScaler(), KMeans(4, random_state=0)).fit(X)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import KMeans
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -171,3 +171,11 @@ def test_the_report_of_other_rows_says_so(consensus, tmp_path):
 def test_drawings_of_other_rows_have_their_labels(consensus):
     drawn_rows = jc.plots.EmbeddingDisplay.from_estimator(consensus, SHUFFLED)
     np.testing.assert_array_equal(drawn_rows.labels, consensus.predict(SHUFFLED))
+
+
+def test_without_predict_and_fingerprint_nobody_knows_the_rows():
+    """As many other rows are not known from those of the fit: a warning says so."""
+    X = np.random.RandomState(0).standard_normal((40, 2)) + 9 * (np.arange(40) % 2)[:, None]
+    model = AgglomerativeClustering(2).fit(X)
+    with pytest.warns(UserWarning, match="AgglomerativeClustering has no predict .* cannot be known"):
+        assert Fitted(model, X[::-1]).are_of_fit

@@ -21,7 +21,7 @@ from jointclust.cli.exchange import RECORD, claimed_folder, digest_of
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, file_to_fit, known_labels, naming_texts
 from jointclust.cli.results import Outcome, finish, image_of, verdict
-from jointclust.cli.runs import SavedRun, parameters_of, saved_names, saved_run
+from jointclust.cli.runs import SavedRun, altered, parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
 from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_result
 from jointclust.consensus.tree import FINEST
@@ -181,6 +181,7 @@ def cut(
     """
     voice = Voice(given)
     saved = saved_run(run)
+    voice.warn(altered(saved))
     folder = Path(f"{saved.folder.resolve()}-{cut_into}" if out is None else out)
     before = parameters_of(saved)
     path = _data_of(saved, data)

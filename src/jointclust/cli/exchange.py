@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,20 @@ def claimed_folder(folder: Path, *, force: bool) -> Iterator[Path]:
 
     A folder that was made for this is removed again if nothing has come into it.
     """
+    if folder.is_symlink() and not folder.is_dir():
+        target = folder.parent / folder.readlink()
+        raise OutputError(f"{folder} is a link, to {target}, where no folder is: make one there.")
     if os.path.lexists(folder) and not folder.is_dir():
         raise OutputError(f"{folder} is no folder, and a run is written to one: choose another --out.")
-    with errors_of(folder), _made(folder), lock_folder(folder) as is_ours:
-        if not is_ours:
-            raise OutputError(f"{folder} is being written by another run: wait for it to end, or choose another --out.")
-        _finish(folder)
-        _check_free(folder, force=force)
-        tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
+    with ExitStack() as held:
+        with errors_of(folder):  # those of the block are its own
+            held.enter_context(_made(folder))
+            if not held.enter_context(lock_folder(folder)):
+                what = "is being written by another run: wait for it to end, or choose another --out."
+                raise OutputError(f"{folder} {what}")
+            _finish(folder)
+            _check_free(folder, force=force)
+            tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
         yield folder
 
 
@@ -95,7 +101,7 @@ def _check_free(folder: Path, *, force: bool) -> None:
 
 def linked(path: Path) -> OutputError:
     """Why a link is not written to."""
-    target = path.readlink()
+    target = path.parent / path.readlink()  # as one would type it here
     return OutputError(f"{path} is a link, to {target}: nothing is written through links. Remove it, or name {target}.")
 
 

@@ -230,7 +230,7 @@ writing = together(
     click.option(
         "--raw-cells",
         is_flag=True,
-        help="Keep text that begins with = + - @ as it is in CSV; else an apostrophe keeps it from being a formula.",
+        help="Keep text that begins with = + - @ as it is; else an apostrophe keeps it from being a formula.",
     ),
     speaking,
 )

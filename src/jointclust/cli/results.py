@@ -273,7 +273,7 @@ def _write(run: Outcome, stability: Float | None, folder: Path) -> list[str]:
         "report.html": lambda path: _write_report(run, stability, path),
     }
     if run.given["xlsx"]:
-        writers[WORKBOOK] = lambda path: write_workbook(path, _sheets(run, stability, cells))
+        writers[WORKBOOK] = lambda path: write_workbook(path, _sheets(run, stability, cells), raw=raw)
     if tried is not None:
         writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     for name, write in writers.items():

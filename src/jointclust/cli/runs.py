@@ -106,6 +106,17 @@ def _check_together(run: SavedRun, model: Path) -> None:
         raise ReadError(f"{model} {why}. Fit again with --force, or give the model by itself, in a folder of its own.")
 
 
+def altered(run: SavedRun) -> list[str]:
+    """A warning where files of a run are not as it wrote them; what is used of them is checked where it is read."""
+    digests = {name: own for name, own in run.record.get("files", {}).items() if name in OUTPUTS and name != _MODEL}
+    there = {name: own for name, own in digests.items() if (run.folder / name).is_file()}
+    other = sorted(name for name, own in there.items() if digest_of(run.folder / name) != own)
+    if not other:
+        return []
+    why = f"not as the run wrote them ({RECORD} has their checksums): changed by hand, or of another run"
+    return [f"Of the files in {run.folder}, these are {why}: {', '.join(other)}."]
+
+
 def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
     """Columns of the run's table of labels, as they are written there, in the order of the rows of the fit.
 
@@ -114,12 +125,12 @@ def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
     path = run.folder / "labels.csv"
     clusterer = last_step(run.model)
     n_rows = len(clusterer.labels_)
-    columns = read_cells(path) if path.is_file() else {}
+    columns = _cells(run, path) if path.is_file() else {}
     if not {"id", "label"} <= columns.keys() or len(columns["id"]) != n_rows:
         raise ReadError(
             f"{path}: the {n_rows} labels of the run are not there. Give the folder that it was written to."
         )
-    ids, order = columns["id"], _saved_ids(run.folder)
+    ids, order = columns["id"], _saved_ids(run)
     if order is not None and order != ids:
         places = {name: place for place, name in enumerate(ids)}
         if len(places) == n_rows and places.keys() == set(order):
@@ -132,13 +143,18 @@ def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
     return columns
 
 
-def _saved_ids(folder: Path) -> list[str] | None:
+def _cells(run: SavedRun, path: Path) -> dict[str, list[str]]:
+    return read_cells(path, raw=bool(run.record.get("parameters", {}).get("raw_cells")))
+
+
+def _saved_ids(run: SavedRun) -> list[str] | None:
     """Names of the rows in the order of the fit, where the embedding was kept."""
+    folder = run.folder
     path = next((folder / name for name in ("embedding.parquet", "embedding.csv") if (folder / name).is_file()), None)
     if path is None:
         return None
     if path.suffix == ".csv":
-        return read_cells(path).get("id")
+        return _cells(run, path).get("id")
     import pyarrow.parquet as parquet
 
     return [str(name) for name in parquet.read_table(path, columns=["id"]).column("id").to_pylist()]
@@ -150,7 +166,7 @@ def saved_names(run: SavedRun) -> dict[int, str]:
     Names may have been changed there by hand; the sizes beside them tell whether they are of this run.
     """
     path = run.folder / "clusters.csv"
-    columns = read_cells(path) if path.is_file() else {}
+    columns = _cells(run, path) if path.is_file() else {}
     if not {"cluster", "name"} <= columns.keys():
         return {}
     wrong = [number for number in columns["cluster"] if not number.removeprefix("-").isdecimal()]

@@ -23,6 +23,7 @@ from jointclust.cli.errors import CHANGED, OutputError
 from jointclust.cli.reading import InputFile, identities, is_read_once, kind_of, read_data
 from jointclust.cli.runs import (
     SavedRun,
+    altered,
     class_column,
     embedding_columns,
     in_short,
@@ -73,6 +74,7 @@ def predict(model: str, data: str | None, out: str, embedding: str | None, **giv
     claim_table(path, force=given["force"], endings=_TABLES, what="the table of labels")
     claim_table(embedding, force=given["force"])
     run = saved_run(model)
+    voice.warn(altered(run))
     source = _new_rows(voice, run, data, given, whole=given["append"] and path.suffix != ".h5ad")
     if path.suffix == ".h5ad" and source.format != "h5ad":
         raise OutputError(f"{path}: labels go into a .h5ad file where DATA is one. Name a .csv or .parquet file.")
@@ -252,6 +254,7 @@ def check(model: str, data: str | None, **given: Any) -> None:
     voice = Voice(given)
     check_data(data, given["blocks"])
     run = saved_run(model)
+    voice.warn(altered(run))
     names = [] if data is None else _names_in(data, given)
     source = _new_rows(voice, run, data, given, whole=False, present=names)
     with voice.step("check", f"Comparing {preparing.shape_of(source.table.data)[0]} rows"), collected() as messages:
@@ -286,6 +289,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     saved = saved_run(run)
     path = Path(out) if out is not None else saved.folder / "named_labels.csv"
     voice = Voice(given, beside_output=path == STDOUT)
+    voice.warn(altered(saved))
     clusterer = last_step(saved.model)
     n_clusters = int(Fitted(clusterer, clusterer.labels_, are_known=True).labels.max()) + 1
     name_of, number_of = names_in(Path(names), n_clusters)
@@ -398,6 +402,7 @@ def suggest(run: str, n_rows: int, out: str, **given: Any) -> None:
     voice = Voice(given, beside_output=path == STDOUT)
     claim_table(path, force=given["force"])
     saved = saved_run(run)
+    voice.warn(altered(saved))
     model = last_step(saved.model)
     if not hasattr(model, "rows_to_label"):
         raise click.UsageError(

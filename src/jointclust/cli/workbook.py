@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from jointclust.cli.writing import NamedColumns, written
+from jointclust.cli.writing import NamedColumns, as_text, written
 
 WORKBOOK = "results.xlsx"
 # Rows of a sheet under its head, at the most, and characters of a cell.
@@ -27,8 +27,12 @@ def claim_workbook(wanted: bool) -> None:
         raise click.UsageError("--xlsx needs openpyxl: pip install 'jointclust[files]'.")
 
 
-def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
-    """Tables as the sheets of a workbook; one of more rows than a sheet holds goes on in the next."""
+def write_workbook(path: Path, sheets: Mapping[str, NamedColumns], *, raw: bool = False) -> None:
+    """Tables as the sheets of a workbook; one of more rows than a sheet holds goes on in the next.
+
+    Text that looks like a formula is text, and gets an apostrophe unless it is asked for raw: copies of the workbook in
+    other formats do not know what it was.
+    """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -36,7 +40,7 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
 
     book = Workbook(write_only=True)
     for title, columns in sheets.items():
-        cells = {name: _plain(values) for name, values in columns.items()}
+        cells = dict(zip(_plain(columns, raw), (_plain(values, raw) for values in columns.values()), strict=True))
         n_rows = len(next(iter(cells.values()), []))
         for part, first in enumerate(range(0, max(n_rows, 1), ROWS), 1):
             sheet = book.create_sheet(title if part == 1 else f"{title} {part}")
@@ -61,10 +65,10 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
         book.save(temporary)
 
 
-def _plain(values: Iterable[Any]) -> list[Any]:
+def _plain(values: Iterable[Any], raw: bool) -> list[Any]:
     plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return [_text(value) if isinstance(value, str) else None if value != value else value for value in plain]
+    return [_text(value, raw) if isinstance(value, str) else None if value != value else value for value in plain]
 
 
-def _text(value: str) -> str:
-    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", value)[:_CHARACTERS]
+def _text(value: str, raw: bool) -> str:
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", value if raw else as_text(value))[:_CHARACTERS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -31,8 +32,16 @@ if TYPE_CHECKING:
 NamedColumns = Mapping[str, Sequence[Any] | NDArray[Any]]
 # Standard output, in place of a file.
 STDOUT = Path("-")
-# How a cell begins that a spreadsheet takes for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Signs that begin a formula in a spreadsheet (of any width), what may stand before one unseen, where a cell may split.
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
+_UNSEEN = (
+    r'\s"\x00-\x1f\x7f-\xa0\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f'
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
+)
+_SPLITS = r";,|\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
+# Where an apostrophe makes text of a part of a cell, before others that were there; and where one does.
+_FORMULA = re.compile(rf"((?:^|[{_SPLITS}])[{_UNSEEN}]*)(?='*[{_SIGNS}])")
+_MARKED = re.compile(rf"((?:^|[{_SPLITS}])[{_UNSEEN}]*)'(?='*[{_SIGNS}])")
 
 
 def claim_file(path: Path, *, force: bool, option: str = "--out") -> None:
@@ -73,15 +82,19 @@ def _check_ending(path: Path, what: str, endings: tuple[str, ...]) -> None:
         raise OutputError(f"{path}: {what} goes to a {', '.join(endings[:-1])} or {endings[-1]} file.")
 
 
-def read_cells(path: Path) -> dict[str, list[str]]:
-    """Columns of a table that this library has written, or someone has filled in, as text."""
-    return {name: [as_meant(str(cell)) for cell in cells] for name, cells in as_written(path).items()}
+def read_cells(path: Path, *, raw: bool = False) -> dict[str, list[str]]:
+    """Columns of a table that this library has written, or someone has filled in, as text.
+
+    Those written raw, and all in Parquet, have no apostrophes of ours.
+    """
+    meant = str if raw or path.suffix == ".parquet" else as_meant
+    return {meant(name): [meant(str(cell)) for cell in cells] for name, cells in as_written(path).items()}
 
 
 def write_table(path: Path, columns: NamedColumns, *, raw: bool = False) -> None:
     """Columns as CSV, or as Parquet where the name says so.
 
-    Text that a spreadsheet would take for a formula gets an apostrophe before it in CSV, unless it is asked for raw.
+    Text that a spreadsheet would take for a formula gets an apostrophe in CSV, unless it is asked for raw.
     """
     if path == STDOUT:
         _write_csv(sys.stdout, columns, raw)
@@ -128,25 +141,46 @@ def embedding_name() -> str:
     return "embedding.parquet" if can_write_parquet() else "embedding.csv"
 
 
+class _Lines:
+    """A stream of rows that end with a line feed; csv quotes the signs of the ends that it writes, CR and LF."""
+
+    END = "\r\n"
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def write(self, row: str) -> int:
+        return self.stream.write(row.removesuffix(self.END) + "\n")
+
+
 def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
     def kept(cells: Iterable[object]) -> list[object]:
-        """The cells, NaN as empty ones; an apostrophe makes text of those that would be taken for a formula."""
+        """The cells, NaN as empty ones."""
         plain = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
         plain = ["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in plain]
-        return plain if raw else [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in plain]
+        return plain if raw else [as_text(cell) if isinstance(cell, str) else cell for cell in plain]
 
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(_Lines(stream), lineterminator=_Lines.END)
     writer.writerow(kept(columns))
     writer.writerows(zip(*map(kept, columns.values()), strict=True))
 
 
+def as_text(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula, nor any part that it may split into: an apostrophe before each.
+
+    Examples
+    --------
+    >>> as_text("=A1"), as_text("a;\uff1d1"), as_text("-1.5"), as_text("'tis")
+    ("'=A1", "a;'\uff1d1", '-1.5', "'tis")
+    """
+    marked = _FORMULA.sub(r"\1'", cell)
+    return cell if marked == cell or is_gap(cell) or any(readings(cell)) else marked
+
+
 def as_meant(cell: str) -> str:
-    """A cell without the apostrophe that was put before it: that of ``'=A1``, not that of ``'tis``."""
-    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
-
-
-def _is_formula(cell: str) -> bool:
-    return cell.startswith(_FORMULA) and not is_gap(cell) and not any(readings(cell))
+    """A cell without the apostrophes that were put into it: that of ``'=A1``, not that of ``'tis``."""
+    meant = _MARKED.sub(r"\1", cell)
+    return meant if as_text(meant) == cell else cell
 
 
 def claim_plot(plot: str | None, *, force: bool) -> None:

@@ -69,11 +69,13 @@ class Panel:
         members = list(zip(self.members, self.views, strict=True)) if labelled else []
 
         def of_block(block: slice) -> tuple[list[NDArray], list[NDArray]]:
-            projected = self.project(sources, block)
-            labels = [_labels(member, projected[view]) for member, view in members]
-            if not scored:
-                return labels, []
-            return labels, [rows.distance / float(self.projections[view].reach) for view, rows in projected.items()]
+            labels, scores = dict[int, NDArray](), list[NDArray]()
+            for view in self.used_views:  # each takes as much room as the rows
+                rows = sources[view].project(self.projections[view], block)
+                labels |= {place: _labels(one, rows) for place, (one, own) in enumerate(members) if own == view}
+                if scored:
+                    scores.append(rows.distance / float(self.projections[view].reach))
+            return [labels[place] for place in range(len(members))], scores
 
         labels, scores = zip(*_by_blocks(of_block, sources[0].rows), strict=True)
         none = np.empty((0, 1), np.float32)

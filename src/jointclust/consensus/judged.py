@@ -30,7 +30,7 @@ from jointclust.judge.number import (
 from jointclust.numerics.graph import distinct_rows
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
-from jointclust.rows.arrays import columns_at, rows_at, to_host
+from jointclust.rows.arrays import columns_at, rows_at, rows_or_all, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
 
@@ -165,7 +165,7 @@ def counted_in(
 
 def _n_distinct(viewed: ViewedData, sample: NDArray[np.intp]) -> int:
     """How many different rows a sample has."""
-    return distinct_rows(host_block(rows_at(viewed.sources[0].rows, sample)))[0].size
+    return distinct_rows(host_block(rows_or_all(viewed.sources[0].rows, sample)))[0].size
 
 
 def _allowed(n_rows: int, n_distinct: int, among: Numbers | None) -> list[int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.rows import as_rows, host_block
-from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, to_host
+from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, rows_or_all, to_host
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Array, Float, Matrix
@@ -97,7 +97,7 @@ class ViewProjection:
         rows = coordinates.present
         if rows.size > _SAMPLE:
             rows = np.sort(rng.choice(rows, _SAMPLE, replace=False))
-        X = rows_at(coordinates.rows.X, rows)
+        X = rows_or_all(coordinates.rows.X, rows)
         first, which = distinct_rows(host_block(X))
         weights = None if coordinates.weights is None else to_host(coordinates.weights)[rows]
         mass = np.bincount(which, weights=weights).astype(np.float64)
@@ -105,7 +105,7 @@ class ViewProjection:
         if low and number < first.size:
             chosen = np.sort(rng.choice(first.size, number, replace=False))
             first, mass = first[chosen], mass[chosen]
-        distinct = rows_at(X, first)
+        distinct = rows_or_all(X, first)
         near = projection.project(distinct).near
         if number < first.size:
             near = _anchors(near, number, as_rows(near).here(mass), rng)
@@ -132,9 +132,8 @@ class ProjectedRows:
     @cached_property
     def leading(self) -> Any:
         """The rows in the leading directions."""
-        basis = self.projection.basis.astype(np.float64)
         rows = self.rows.astype(np.float64) if sp.issparse(self.rows) else float64(self.rows)
-        return project(rows, basis, self.projection.mean)
+        return project(rows, self.projection.basis, self.projection.mean)
 
     @property
     def near(self) -> Float:

@@ -41,6 +41,8 @@ from jointclust.views.preparation import VIEWS, Coded, Preparation
 MOST_ROWS, _ROWS_PER_CLUSTER, _BLOCK = 10_000, 20, 8_192
 # Values up to which scaled rows are kept, of as many rows as members may see; more are scaled block by block.
 _KEPT_VALUES = 2**24
+# Of rows that are asked for block by block, which is seldom done twice, this part.
+_OF_BLOCKS = 8
 # Directions of sparse rows: later ones are words of few documents.
 _SPARSE_RANK = 100
 
@@ -117,7 +119,9 @@ class ViewRows:
         """Some of the rows in the view."""
         if self.scaler is None:
             return rows_at(self.rows, index)
-        if self.rows.shape[0] <= 2 * MOST_ROWS and self.rows.shape[0] * self.rows.shape[1] <= _KEPT_VALUES:
+        most = _KEPT_VALUES // (_OF_BLOCKS if isinstance(index, slice) else 1)
+        is_small = self.rows.shape[0] <= 2 * MOST_ROWS and self.rows.shape[0] * self.rows.shape[1] <= most
+        if is_small or "_scaled" in vars(self):
             return rows_at(self._scaled, index)
         return self.scaler.transform(within_limits(rows_at(self.rows, index)))
 

@@ -20,6 +20,8 @@ from jointclust.types import Array, Float, Matrix
 
 # Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
 _FEW, _NARROW = 16, 15
+# Columns beyond which a row is large enough to be looked at alone.
+_WIDE = 2**10
 # Parts of a graph up to which their indicators are a dense matrix.
 _PARTS = 8
 # Relative error of an eigenvalue of a graph; its square is that of the space of eigenvectors.
@@ -47,6 +49,8 @@ def distinct_rows(X: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         # A row without zeros or duplicates is its indices and values: their bytes stand for it.
         ends = zip(tidy.indptr[:-1], tidy.indptr[1:], strict=True)
         keys = np.array([hash((tidy.indices[a:b].tobytes(), tidy.data[a:b].tobytes())) for a, b in ends])
+    elif X.shape[1] > _WIDE:
+        keys = np.array([hash((row + 0.0).tobytes()) for row in np.asarray(X)])  # one at a time: no copy of all
     else:
         rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
         # Each row as one item of raw bytes, so that sorting them takes one comparison a pair.

@@ -114,6 +114,11 @@ def rows_at(array: Any, index: NDArray[np.intp] | slice) -> Any:
     return array[index, ...] if isinstance(index, slice) else _taken(array, index, axis=0)
 
 
+def rows_or_all(array: Any, index: NDArray[np.intp]) -> Any:
+    """The same for numbers in ascending order; the matrix itself, without a copy, where these are all of its rows."""
+    return array if index.size == array.shape[0] else rows_at(array, index)
+
+
 def _taken(array: Array, index: NDArray[np.intp], axis: int) -> Any:
     xp = namespace(array)
     return xp.take(array, like(index, array, xp.int64), axis=axis)

@@ -22,6 +22,8 @@ _A = TypeVar("_A", bound=Array)
 SHORT, HOT, CACHED = 2**13, 2**26, 2**20
 # Rows up to which float32 counts them exactly.
 _COUNTED = 2**24
+# Columns that are centred at a time where the centred rows, a copy, are not what is wanted.
+_WIDE = 2**14
 # A sparse column of which this share is stored is centred itself. With more zeros its variance is a tenth or more of
 # its squared mean, so that squares about zero cost one digit at the most.
 _FULL = 0.9
@@ -102,6 +104,10 @@ def seen_from(origin: NDArray, A: Any, B: Any) -> tuple[Any, Any]:
     return shifted(A, shift), shifted(B, shift)
 
 
+def _is_wide(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.shape[1] > _WIDE
+
+
 def _half_centred(x: Sparse, mean: Float | None) -> tuple[Any, Float]:
     """A sparse block S and a row r with ``X - 1m' = S - 1r'``, where squares of neither lose many digits."""
     if mean is None:
@@ -151,6 +157,9 @@ def squared_norm(x: Array, weights: Array | None, mean: Float) -> Array:
 
 def squared_distances(x: Any, mean: Float) -> Array:
     """``|x_i - m|^2`` for each row of a block, dense or sparse, in float64."""
+    if _is_wide(x):
+        parts = stretches(x.shape[1], _WIDE)
+        return np.asarray(sum(squared_distances(x[:, some], mean[some]) for some in parts))
     if not is_sparse(x):
         return squared_lengths(centred(x, mean))
     part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
@@ -202,6 +211,9 @@ def project(x: Array, matrix: Array | None, mean: Float | None) -> Array:
         matrix, (part, rest) = np.asarray(matrix, dtype=x.dtype), _half_centred(x, mean)
         image = np.asarray(part @ matrix)
         return image - rest.astype(x.dtype) @ matrix
+    if mean is not None and matrix is not None and _is_wide(x):
+        parts = stretches(x.shape[1], _WIDE)
+        return np.asarray(sum(project(x[:, some], matrix[some], mean[some]) for some in parts))
     if mean is not None:
         x = x - like(mean, x)
     return x if matrix is None else x @ like(matrix, x)

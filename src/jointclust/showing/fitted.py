@@ -23,6 +23,7 @@ from jointclust.consensus.verdict import DOUBTFUL as HARDLY_FOUND
 from jointclust.consensus.verdict import DOUBTFUL_IN_REFITS as DOUBTFUL
 from jointclust.consensus.verdict import SAME as STABLE
 from jointclust.consensus.verdict import Verdict, verdict
+from jointclust.exceptions import tell
 from jointclust.rows import fingerprint, host_block
 from jointclust.rows.arrays import to_host
 from jointclust.showing.explain import Explanation, explained
@@ -150,7 +151,10 @@ class Fitted:
         if recorded is not None and fingerprint(self._to_cluster) == recorded:
             return True
         if not hasattr(self.model, "predict"):
-            return recorded is None  # then nobody knows
+            if recorded is None:
+                what = f"{type(self.clusterer).__name__} has no predict and does not know its rows"
+                tell(f"{what}: whether X has the rows of the fit cannot be known, and is assumed.", UserWarning)
+            return recorded is None
         if recorded is not None and self._to_cluster is self.X:
             return False
         votes = self._of_rows("soft_labels_")

@@ -69,8 +69,7 @@ class Layers:
     @cached_property
     def contrast(self) -> Contrast:
         """What sets the nodes apart in each feature, counted in all rows."""
-        sums, shift = sums_by_group(self.source.features.values, self.atoms, self.member.shape[1])
-        return contrast(sums.of_groups(self.member), sums.total(), shift)
+        return contrast(*sums_by_group(self.source.features.values, self.atoms, self.member.shape[1]), self.member)
 
     @cached_property
     def looks(self) -> list[int]:

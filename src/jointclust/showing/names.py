@@ -197,7 +197,7 @@ def _conditions(
     """Names of the conditions that tell each group from all other rows."""
     values = features.columns(np.arange(len(features.of)), rows)
     sums, shift = sums_by_group(values, own, is_inside.shape[1])
-    effects = contrast(sums.of_groups(is_inside), sums.total(), shift).effects
+    effects = contrast(sums, shift, is_inside).effects
     spoken = _Spoken.of(features.of)
     shy = np.array([one.kind == "level" and one.other is None for one in features.of], dtype=bool)
     search = _Splits(values, weights, shy, np.array([one.kind == "date" for one in features.of], dtype=bool))

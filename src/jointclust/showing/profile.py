@@ -16,6 +16,8 @@ from jointclust.types import Float, Labels, Sparse
 
 _BLOCK = 8192
 _PROTOTYPES = 4
+# Values that are computed with at a time.
+_CELLS = 2**20
 # Effect of a feature that does not vary inside the clusters at all.
 _LARGEST = 99.0
 
@@ -64,16 +66,26 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels, member: NDArra
     sizes = np.bincount(labels, minlength=0 if member is None else member.shape[1])
     sums, shift = sums_by_group(X, labels, sizes.size)
     if member is None:
-        prototypes, of_groups = [_ends(rows) for rows in by_distance(Y, labels)], sums
+        prototypes = [_ends(rows) for rows in by_distance(Y, labels)]
     else:
-        prototypes, of_groups = [prototypes_in(Y, own[labels]) for own in member], sums.of_groups(member)
-        sizes = member @ sizes
+        prototypes, sizes = [prototypes_in(Y, own[labels]) for own in member], member @ sizes
     nearest, farthest = (list(ends) for ends in zip(*prototypes, strict=True)) if prototypes else ([], [])
-    return Profile(sizes, *contrast(of_groups, sums.total(), shift), nearest, farthest)
+    return Profile(sizes, *contrast(sums, shift, member), nearest, farthest)
 
 
-def contrast(sums: Sums, total: Sums, shift: Float) -> Contrast:
-    """What sets groups of rows apart from all others."""
+def contrast(sums: Sums, shift: Float, member: NDArray[np.bool_] | None = None) -> Contrast:
+    """What sets groups of rows, or groups of these, apart from all other rows; few columns at a time."""
+    n_groups = len(sums.counts if member is None else member)
+    found = Contrast(*(np.empty((n_groups, shift.size)) for _ in Contrast._fields))
+    for some in stretches(shift.size, max(1, _CELLS // max(1, n_groups))):
+        part = Sums(*(one[:, some] for one in sums))
+        own = _contrast(part if member is None else part.of_groups(member), part.total(), shift[some])
+        for whole, columns in zip(found, own, strict=True):
+            whole[:, some] = columns
+    return found
+
+
+def _contrast(sums: Sums, total: Sums, shift: Float) -> Contrast:
     counts = sums.counts
     means, variances = _moments(sums)
     others = total.counts - counts
@@ -106,17 +118,19 @@ def sums_by_group(X: NDArray | Sparse, labels: Labels, n_groups: int) -> tuple[S
     for rows in stretches(X.shape[0], _BLOCK):
         own = labels[rows]
         member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_groups, own.size))
-        block: Any = X[rows].astype(np.float64)
-        if is_sparse(block):
+        if is_sparse(X):
+            block: Any = X[rows].astype(np.float64)
             counts += np.asarray(member.sum(axis=1)).reshape(-1, 1)
             sums += (member @ block).toarray()
             squares += (member @ block.multiply(block)).toarray()
-        else:
+            continue
+        for some in stretches(X.shape[1], max(1, _CELLS // max(1, own.size))):
+            block = X[rows, some].astype(np.float64)
             known = ~np.isnan(block)
-            block = np.where(known, block - shift, 0.0)
-            counts += member @ known.astype(np.float64)
-            sums += member @ block
-            squares += member @ block**2
+            block = np.where(known, block - shift[some], 0.0)
+            counts[:, some] += member @ known.astype(np.float64)
+            sums[:, some] += member @ block
+            squares[:, some] += member @ block**2
     return Sums(counts, sums, squares), shift
 
 

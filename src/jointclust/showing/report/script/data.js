@@ -192,10 +192,14 @@ function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// Where a cell, or a part that it may split into, begins a formula in a spreadsheet; as in cli/writing.py.
+const FORMULA =
+  /((?:^|[;,|\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029])[\s"\0-\x1f\x7f-\xa0\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]*)(?='*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/g;
+
 // A cell that a spreadsheet would take for a formula is marked as text.
 function cell(value) {
   let text = String(value);
-  if (/^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text))) text = "'" + text;
+  if (!Number.isFinite(Number(text))) text = text.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
