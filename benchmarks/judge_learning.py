@@ -37,6 +37,8 @@ from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 _PART = 40  # draws of a part
 _NOTHING, _FOR_EACH = 2500, 2  # parts from this number on are of rows without clusters: one for so many others
 _HONEST = 0.087  # rows without clusters, for each draw with some: as in the prior
+# Predicted agreement of what is fairly sure, and sure: fits of that have .9 in the mean, and half of those of .95 do.
+_SURE = (0.3, 0.78)
 _HOPELESS = 0.2  # a draw is hopeless if no candidate agrees more than this
 _FITTED = 3  # of so many draws one is fitted by the consensus
 _ROWS = 60  # rows of a fit whose confidence is learned from
@@ -331,7 +333,7 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
               f"correlation {np.corrcoef(one, other)[0, 1]:.2f}")  # fmt: skip
     whole = {f"{name}_{field}": value for name, own in parts.items() for field, value in own._asdict().items()}
     return whole | {
-        "number": number_weights, "rows": row_weights, "limits": np.array([limit, 0.45, 0.8]),
+        "number": number_weights, "rows": row_weights, "limits": np.array([limit, *_SURE]),
         "measures": np.array([*GLOBAL, *MEASURES]), "draws": np.array(len(place)), "probe": probe(),
     }  # fmt: skip
 

@@ -233,9 +233,9 @@ def test_devices_are_no_data_and_no_folders(iris_csv, tmp_path, capsys):
     status, message = failure(capsys, "fit", "/dev/full", "--format", "csv", "-k", 3, "--out", tmp_path / "run")
     assert (status, "/dev/full is a device: give a file" in message) == (3, True)
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    for out in ("/dev/full", tmp_path / "dangling"):
+    for out, what in (("/dev/full", "is no folder"), (tmp_path / "dangling", "is a link")):
         status, message = failure(capsys, "fit", iris_csv, *FIT, "--out", out, "--force")
-        assert (status, f"{out} is no folder" in message) == (4, True)
+        assert (status, f"{out} {what}" in message) == (4, True), message
     assert not (tmp_path / "nowhere").exists()
 
 

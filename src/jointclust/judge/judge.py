@@ -103,10 +103,13 @@ def log_ratio(votes: Float) -> Float:
 
 
 def features_of_clusters(evidence: Evidence, labels: Labels, k: int) -> Float:
-    """What the judge sees of each cluster: how far halves find it, and its share of the rows, in logarithms."""
+    """What the judge sees of each cluster, in logarithms: how far halves find it, and how small it is.
+
+    Large ones get nothing for that: they may be several in one.
+    """
     found = np.clip(evidence.found_by_halves(labels, k), 0.02, 0.98)
     shares = (np.bincount(labels, minlength=k)[:k] + 0.5) / (labels.size + 0.5 * k)
-    return np.column_stack([np.log(found / (1 - found)), np.log(shares * k), np.full(k, np.log(k))])
+    return np.column_stack([np.log(found / (1 - found)), np.minimum(np.log(shares * k), 0.0), np.full(k, np.log(k))])
 
 
 def logit(share: Float | float, least: float = 0.02) -> Float:
