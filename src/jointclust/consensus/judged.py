@@ -132,14 +132,16 @@ def seen_in(viewed: ViewedData, sample: NDArray[np.intp]) -> Seen | None:
 def _of_blocks(
     blocks: NDArray[np.intp], views: NDArray[np.intp], evidence: Callable[[NDArray[np.intp]], Evidence]
 ) -> Evidence:
-    """The evidence, side by side, in the views of the blocks that about as likely have clusters as the likeliest."""
+    """The evidence in a block; side by side in the first views of those that about as likely have clusters."""
     names = np.unique(blocks)
     if names.size == 1:
         return evidence(views)
     alone = [evidence(views[blocks == name]) for name in names]
     likely = np.array([the_judge().p_anything(one) for one in alone])
     tell = likely >= _OF_MOST * likely.max()
-    return alone[int(tell.argmax())] if tell.sum() == 1 else evidence(views[np.isin(blocks, names[tell])])
+    if tell.sum() == 1:
+        return alone[int(tell.argmax())]
+    return evidence(np.array([views[blocks == name][0] for name in names[tell]]))
 
 
 def _columns_of(coordinates: Coordinates, rows: NDArray[np.intp]) -> Float:
