@@ -38,7 +38,7 @@ def number_of_clusters(
              neighbour graph, whichever agrees best with the others
     m_j      measures that need no labels: whether two halves of the rows, different methods and views find the same
              clusters, whether fewer rows lie between them, how they fit the communities of the neighbour graph, sizes,
-             variance beyond that of rows without clusters (:mod:`jointclust.judge.evidence`)
+             variance beyond that of rows without clusters (``jointclust.judge.evidence``)
     A, T     the adjusted Rand index with the true clusters
     a        boosted trees that have learned to predict it, on thousands of data sets that were drawn with known
              clusters; no real data set was used to learn or choose anything
