@@ -37,7 +37,8 @@ test-gpu: venv
 
 test-browser: venv
 	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }
-	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser papers/tests/browser
+	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser
+	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest papers/tests/browser
 
 # The core alone, at the lowest versions that pyproject.toml allows; tests bring data frames along.
 test-lowest:
