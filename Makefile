@@ -93,8 +93,8 @@ bench: venv
 	$(BIN)/python benchmarks/scale.py growth --quick
 	$(BIN)/python benchmarks/many_clusters.py
 
-# The judge, learned again from planted draws into src/jointclust/judge/judge.npz: an hour on two cores, ten minutes with
-# QUICK=1. What is measured is kept in build/judge, so that a stopped run goes on.
+# The judge, learned again from planted draws into src/jointclust/judge/judge.npz: about a quarter of an hour on two
+# idle cores; QUICK=1 draws a quarter of it. What is measured is kept in build/judge, so that a stopped run goes on.
 judge: venv
 	$(BIN)/python benchmarks/judge_learning.py --folder build/judge $(if $(QUICK),--draws 400)
 

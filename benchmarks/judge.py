@@ -200,7 +200,7 @@ def main():
         with RUNS.open("a") as file:
             log = csv.writer(file, lineterminator="\n")
             if is_new:
-                log.writerow(["date", "commit", "what changed", "sets", *list(whole)])
+                log.writerow(["date", "commit", "what changed", "part", *list(whole)])
             log.writerow([time.strftime("%Y-%m-%d"), commit, asked.log, asked.part, *whole.values()])
 
 

@@ -366,7 +366,7 @@ def effects(D: dict[str, np.ndarray], trees: int = 200) -> list[list[str]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=2400)
+    parser.add_argument("--draws", type=int, default=1600)
     parser.add_argument("--folder", type=Path, default=Path("build/judge"))
     parser.add_argument("--out", type=Path, default=judge.FILE)
     parser.add_argument("--effects", type=Path, help="write what each theme of measures is worth, as CSV")

@@ -41,7 +41,7 @@ def number_of_clusters(
              variance beyond that of rows without clusters (``jointclust.judge.evidence``)
     A, T     the adjusted Rand index with the true clusters
     a        boosted trees that have learned to predict it, on thousands of data sets that were drawn with known
-             clusters; no real data set was used to learn or choose anything
+             clusters
     ======== =============================================================================
 
     1 is the answer where the probability that there are any clusters is small. The answer is a function of the data: it
